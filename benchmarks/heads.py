@@ -29,7 +29,7 @@ WATCH = """
   const app = document.querySelector("[data-testid=stApp]")
   const main = () => document.querySelector("[data-testid=stMain]")
   const grid = () => document.querySelector("[data-testid=stVegaLiteChart] svg path[aria-label^='layer 1, head 1:']")
-  const muted = () => [...main().querySelectorAll("p")].map(p => p.innerText).find(t => t.startsWith("Muted together"))
+  const muted = () => [...main().querySelectorAll("p")].map(p => p.innerText).find(t => t.startsWith("Muted: "))
   const seen = act === "text" ? () => grid()?.ariaLabel : muted
   const old = seen(), button = [...main().querySelectorAll("button")].find(b => /ute it$/.test(b.innerText))
   let start, last, answered = null

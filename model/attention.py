@@ -163,7 +163,8 @@ class MultiHeadAttention(nn.Module):
         )
         context = mean_ablate(steps.context, interventions.mean_ablated)
         context = zero_ablate(context, interventions.zero_ablated)
-        context = context if interventions.context is None else interventions.context
+        if interventions.context is not None:
+            context = torch.where(interventions.context.isnan(), context, interventions.context)
         output = self.output(join(context))
         return AttentionTrace(
             input=x,

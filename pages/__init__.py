@@ -60,6 +60,7 @@ MENU = (
     ("Ask", "explanation", "Is attention the explanation?"),
     ("Ask", "compare", "Compare"),
     ("Ask", "edit", "Edit"),
+    ("Train", "watch", "Watch it learn"),
     ("Trust", "evidence", "How we know"),
     ("Trust", "checkpoints", MODELS_TITLE),
     ("Trust", "arrays", "Your arrays"),
@@ -71,7 +72,7 @@ DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
 
 
 def menu() -> dict[str, list[Page]]:
-    """The pages that exist, by group; the first of all opens at /."""
+    """The pages that exist, by group; one of them opens at /."""
     groups: dict[str, list[Page]] = {}
     for group, stem, title in MENU:
         if (FOLDER / f"{stem}.py").exists():
@@ -84,8 +85,8 @@ def route() -> Page:
     """The page that the address names; its sidebar is drawn with it."""
     st.session_state["_routed"] = True
     groups = menu()
-    listed = list(chain.from_iterable(groups.values()))
-    own_address = st.Page(FOLDER / f"{FIRST}.py", title=listed[0].title, visibility="hidden")  # beside that at /
+    listed, titles = list(chain.from_iterable(groups.values())), {stem: title for _, stem, title in MENU}
+    own_address = st.Page(FOLDER / f"{FIRST}.py", title=titles[FIRST], visibility="hidden")  # beside that at /
     chosen = st.navigation([*listed, own_address], position="hidden")
     if not picture_alone():
         sidebar(groups, chosen)

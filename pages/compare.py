@@ -28,12 +28,13 @@ from pages.parts.frame.finding import picture, picture_alone, show_caveats, show
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
 from pages.parts.models.catalogue import label_of, labels_of
-from pages.parts.passes import provenance_of, trace_of
+from pages.parts.passes import edits_of, provenance_of, trace_of
 from pages.parts.prediction import output_of, prediction_of
 from pages.parts.shared_cache import checkpoint_named, purpose_of
 from pages.parts.state.selection import LONGEST_TEXT, Selection
 from pages.parts.state.session import (
     address_notice,
+    changed_selection,
     choices,
     choose,
     current,
@@ -43,13 +44,13 @@ from pages.parts.state.session import (
 )
 from pages.parts.widgets.binding import bind_text, radio, select
 from pages.parts.widgets.charts import chart_spec
-from pages.parts.widgets.head_switches import one_head_on
-from viz.charts.comparison import MOST_DRAWN, aligned_data
-from viz.charts.head_effects import CHOSEN, effect_grid
+from pages.parts.widgets.head_switches import grid_key, one_head_on
+from viz.charts.causes.comparison import MOST_DRAWN, aligned_data
+from viz.charts.causes.head_effects import CHOSEN, effect_grid
 from viz.charts.head_statistics import chosen_heads
 from viz.explorer.attention_kinds import TITLES, kinds_of
 from viz.explorer.component import comparison
-from viz.text import two_runs as sentences
+from viz.text.causes import two_runs as sentences
 from viz.text.weight_sentences import quoted, shortened
 from viz.tokens import markdown_text
 
@@ -59,15 +60,17 @@ HOW_TO_READ = """
 - Each cell is a head; the first layer is at the bottom. Its number says how many percent of the head's attention are
   elsewhere in B: half the sum of all differences of a row, averaged over the tokens that have a partner. 0: the head
   looks at the same tokens; 100: at none of them.
-- Tokens are partners where both texts have the same piece, where as many others stand between two such, and where a
-  piece has only moved. What a head gives to a token without a partner counts as elsewhere.
+- Tokens are partners where both texts have the same piece; between two of these, in order, where both texts have as
+  many; and where a piece has only moved. What a head gives to a token without a partner counts as elsewhere.
+- Rows and columns stand in the order of A, also in the picture of B. What B has alone comes last.
 - **Difference** is B − A: blue and + mark keys that get more in B, orange and − keys that get less. A row is a query, a
   column a key.
 """
 CHOSEN_BY = (
     "The distance of a head is the total variation distance between its rows in A and in B, averaged over the tokens "
     "that have a partner: the share of its attention that has to move for the one row to become the other. The title "
-    "names the head with the largest distance."
+    "names the head with the largest distance. By chance: the same with the head's weights in B in random order among "
+    "the keys that it looks at there."
 )
 AGAINST_NAMES = {"text": "B is another text", "model": "B is another model", "edits": "B has the kept edits"}
 AGAINST_HELP = (
@@ -85,7 +88,13 @@ NEAREST = (
 )
 ATTENTION_HELP = "Each attention has heads of its own."
 EXPLORE_HELP = "Shows this head among all others of the text."
+EDIT_HELP = "Shows the weights that were changed, and what came of it. Explore shows the model without kept edits."
+BREAK_HELP = "Shows what was changed, and what came of it. Explore shows the model without kept edits."
 INSIDE_HELP = "Shows every step of the computation of this head."
+SAME_TARGET = (
+    "In both, the decoder reads the tokens that it wrote for A, so that its rows can be compared. What it writes for B "
+    "stands under the title."
+)
 ALIKE_TITLE = "Heads like this one"
 ALIKE_HELP = (
     "Similarity is 1 minus the Jensen–Shannon divergence, in bits, of the rows of two heads (Clark et al. 2019, "
@@ -98,6 +107,7 @@ CSV_HELP = "Every head with its partner and its distance, with all digits."
 WEIGHTS_HELP = "The weights of the chosen head in A and in B, and their difference, with all digits."
 PATCH_CSV_HELP = "The probability of A's answer with each part from B, with all digits."
 SCALE = "attention that is elsewhere in B, %"
+PALE = 0.5  # distances far below this are pale, however small all of them are
 FOOT = "share of a head's attention that is elsewhere in B"
 
 
@@ -117,6 +127,8 @@ def show() -> None:
         show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if title else None)
         if heads is not None:
             show_caveats(checkpoint_named(selection.checkpoint), heads.passes.traces[0])
+            if heads.passes.selections[1].text != selection.text:
+                show_caveats(heads.passes.checkpoints[1], heads.passes.own, of="B")
             address_notice()
     if heads is None:
         show_ways_on(selection)
@@ -125,12 +137,16 @@ def show() -> None:
         draw(heads)
     if picture_alone():
         return
+    first = selection.of(CompareSettings).alike
+    if first:
+        show_alike(heads)
     show_chosen(selection, heads)
     show_links_of_tokens(heads.passes)
     show_settings(selection, heads)
     st.markdown(HOW_TO_READ)
     show_patches(selection, heads.passes)
-    show_alike(heads)
+    if not first:
+        show_alike(heads)
     show_list(heads)
     offer_files(selection, heads)
     next_page_link("compare")
@@ -208,6 +224,7 @@ def show_ways_on(selection: Selection) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Compare two texts", key="compare_texts", on_click=choose, kwargs={"against": "text"})
         if selection.of(CompareSettings).against == "edits":
+            page_link("Edit a weight", "edit", "Sets weights of a head, and keeps them.")
             page_link("Keep an edit on Break the formula", "break", "Changes one part of the model, and keeps it.")
             page_link("Mute a head on Heads that matter", "heads", "Shows what every head does for the answer.")
         else:
@@ -225,7 +242,7 @@ def found(heads: ComparedHeads) -> tuple[str, str]:
     alone = passes.pairing.keys.alone()
     unit = "tokens" if passes.one_model else "words"
     counts = len(alone[0]), len(alone[1])
-    return title, f"{sentences.sentence(heads.distances, counts, unit)} {answers_of(passes)}"
+    return title, f"{sentences.sentence(heads.distances, heads.by_chance(site), counts, unit)} {answers_of(passes)}"
 
 
 def answers_of(passes: TwoPasses) -> str:
@@ -251,13 +268,14 @@ def draw(heads: ComparedHeads) -> None:
     """The grid of heads; a press chooses one."""
     site, shape = chosen_head(heads), heads.distances.shape
     key = ("compared", heads.distances.tobytes(), heads.partners.tobytes(), site)
+    element = grid_key("compare_grid")
     spec = chart_spec((key, theme().background), lambda: grid_of(heads, site))
     st.vega_lite_chart(
         spec,
         theme=None,
-        on_select=take_chosen,
+        on_select=partial(take_chosen, element),
         selection_mode=[CHOSEN],
-        key="compare_grid",
+        key=element,
         alt=f"How far each of {shape[0]} × {shape[1]} heads looks elsewhere in B; the numbers are in the file.",
     )
 
@@ -268,12 +286,12 @@ def grid_of(heads: ComparedHeads, site: Site) -> object:
         place: sentences.cell_said(place, heads.partner(place), float(heads.distances[place]))
         for place in np.ndindex(*heads.distances.shape)
     }
-    return effect_grid(heads.distances, said, signed=False, chosen=site, called=SCALE, theme=theme())
+    return effect_grid(heads.distances, said, signed=False, chosen=site, called=SCALE, least=PALE, theme=theme())
 
 
-def take_chosen() -> None:
+def take_chosen(element: str) -> None:
     """The head that was pressed."""
-    points = st.session_state["compare_grid"]["selection"][CHOSEN]
+    points = st.session_state[element]["selection"][CHOSEN]
     config = checkpoint_named(current().checkpoint).config
     sites = chosen_heads(points, (max(config.layers, config.of_decoder().layers), 1_000))
     if len(sites) == 1:
@@ -294,7 +312,8 @@ def show_chosen(selection: Selection, heads: ComparedHeads) -> None:
     said = sentences.cell_said(site, heads.partner(site), float(heads.distances[site]))
     name, _, distance = said.partition(": ")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{markdown_text(name)}**: {markdown_text(distance)}", width="content")
+        beside = sentences.beside_chance(heads.by_chance(site))
+        st.markdown(f"**{markdown_text(name)}**: {markdown_text(distance + beside)}", width="content")
         show_links(heads, site)
     first, second = heads.rows(site)
     queries, keys = heads.passes.unit_names()
@@ -302,6 +321,8 @@ def show_chosen(selection: Selection, heads: ComparedHeads) -> None:
     rows = [sentences.unit_label(pair, queries) for pair in pairing.queries.pairs]
     columns = [sentences.unit_label(column, keys) for column in pairing.keys.columns()]
     comparison(aligned_data(first, second, rows, columns, name), key="compared_head")
+    if heads.passes.traces[0].encoder is not None and heads.passes.names[0] in ("decoder", "cross"):
+        st.caption(SAME_TARGET)
     if max(len(rows), len(columns)) > MOST_DRAWN:
         st.caption(f"The first {MOST_DRAWN} tokens are drawn; the file has all.")
 
@@ -312,10 +333,18 @@ def show_links(heads: ComparedHeads, site: Site) -> None:
     first, second = passes.selections
     place = {"query": None, "key": None}
     here = one_head_on(first, *site, len(passes.layers[0][site[0]].weights))
-    page_link("A in Explore", "explore", EXPLORE_HELP, layer=site[0], head=site[1], **here, **place)
-    if passes.edits.to_text():
-        page_link("B in Explore, edits undone", "explore", EXPLORE_HELP, layer=other[0], head=other[1], **here, **place)
+    if passes.edits != Edits():
+        at = {"layer": site[0], "head": site[1], **place}
+        page_link("A in Explore", "explore", EXPLORE_HELP, **here | at | {"muted": frozenset()})
+        muted = frozenset((head.layer, head.head) for head in passes.edits.muted)
+        if edits_of(changed_selection(first, muted=muted, mute=False), passes.checkpoints[1]) == passes.edits:
+            page_link("B in Explore", "explore", EXPLORE_HELP, **here | at | {"muted": muted})
+        elif passes.edits.overwritten:
+            page_link("B in Edit", "edit", EDIT_HELP, **at)
+        else:
+            page_link("B in Break the formula", "break", BREAK_HELP, **at)
         return
+    page_link("A in Explore", "explore", EXPLORE_HELP, layer=site[0], head=site[1], **here, **place)
     there = one_head_on(second, *other, len(passes.layers[1][other[0]].weights))
     there |= {"text": second.text, "checkpoint": second.checkpoint, "attention": passes.names[1]}
     page_link("B in Explore", "explore", EXPLORE_HELP, layer=other[0], head=other[1], **there, **place)
@@ -347,6 +376,8 @@ def show_alike_of(heads: ComparedHeads, alike: HeadsAlike, model: int) -> None:
             if model == 0:
                 key, there = f"alike_{each.layer}_{each.head}", {"layer": each.layer, "head": each.head}
                 st.button("Choose it", key=key, on_click=choose, kwargs=there)
+                on = one_head_on(selection, *place, len(heads.passes.layers[0][each.layer].weights))
+                page_link("See it in Explore", "explore", EXPLORE_HELP, **on, **there, query=None, key=None)
             else:
                 on = one_head_on(selection, *place, len(heads.passes.layers[1][each.layer].weights))
                 on |= {

@@ -13,7 +13,7 @@ from model import Edits, InputError
 from model.edits import Overwrite
 from model.measures.edited_weights import copied_weights, overwrites, pattern_weights, row_moved, with_head
 from pages.parts.ablations.experiments import edits_in_words
-from pages.parts.edit.answer import answer_data, found
+from pages.parts.edit.answer import answer_data, found, is_worth_a_try
 from pages.parts.edit.changes import show_changes
 from pages.parts.edit.edit_files import offer_files, show_file
 from pages.parts.edit.edited_pass import (
@@ -45,9 +45,9 @@ from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, current_selection, fit, remember
 from pages.parts.widgets.binding import select
-from viz.charts.weight_editor import MOST, editor_figure
+from viz.charts.causes.weight_editor import MOST, editor_figure
 from viz.explorer.attention_kinds import TITLES, Kind, kinds_of
-from viz.text import edited_weights as sentences
+from viz.text.causes import edited_weights as sentences
 from viz.tokens import counted, markdown_text, position_name
 
 QUESTION = "What if this head looked elsewhere?"
@@ -76,8 +76,12 @@ HELD = (
     "the server has forgotten it, and other pages do not have it. Save it as a file below."
 )
 SEEN_ELSEWHERE = (
-    "The address holds this edit. It is kept while you visit other pages: Break the formula computes with it, the "
-    "others show the model without it."
+    "The address holds this edit, for this text. It is kept while you visit other pages: Break the formula computes "
+    "with it, and so does Compare, where “B has the kept edits”; the others show the model without it."
+)
+LEFT_BEHIND = (
+    "The edit was one of another text, whose tokens stood at other places: this text is as the model reads it. Back "
+    "brings both back."
 )
 PATTERN_NAMES = {
     "self": "itself",
@@ -114,7 +118,7 @@ def show() -> None:
         address_notice()
     answer = answer_data(selection, run)
     if not picture_alone():
-        show_buttons(run, suggestion)
+        show_buttons(run, suggestion if suggestion is not None and is_worth_a_try(run, suggestion) else None)
     with picture():
         draw(selection, run, kind, answer, suggestion)
     if picture_alone():
@@ -189,6 +193,8 @@ def show_buttons(run: EditedPass, suggestion: Suggestion | None) -> None:
     """What is suggested, and ways back and forward."""
     if refusal := st.session_state.pop(REFUSED_EDIT, ""):
         st.error(markdown_text(refusal))
+    if history().left_behind:
+        st.caption(LEFT_BEHIND)
     with st.container(horizontal=True, gap="small"):
         if suggestion is not None:
             text = suggested_edit(run, suggestion)

@@ -9,14 +9,24 @@ import streamlit as st
 import pages
 from model import Edits
 from model.measures.causes.rank_agreement import RankAgreement
-from pages.parts.explanation.settings import ROLLOUTS, ExplanationSettings
-from pages.parts.explanation.token_measures import AT_ONCE, TokenMeasures, largest, token_measures
+from pages.parts.explanation.settings import ROLLOUTS
+from pages.parts.explanation.token_measures import (
+    AT_ONCE,
+    TokenMeasures,
+    go_on,
+    head_looking_at,
+    is_stopped,
+    largest,
+    stop,
+    token_measures,
+    with_residual,
+)
 from pages.parts.frame.downloads import button, download_name, files, share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
 from pages.parts.models.catalogue import loaded_from
-from pages.parts.passes import provenance_of, target_with_origin, trace_of
+from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_of
 from pages.parts.prediction import NO_HEAD, no_prediction
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
@@ -32,12 +42,14 @@ from pages.parts.state.session import (
 )
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import chart_spec, show_chart
-from viz.charts.token_measures import CHOSEN, layer_shares, token_bars
+from pages.parts.widgets.head_switches import one_head_on
+from viz.charts.causes.token_measures import CHOSEN, layer_shares, token_bars
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.cause_scripts import tokens_script
 from viz.export.share_picture import Bar
-from viz.text import token_measures as sentences
-from viz.text.token_measures import MEASURES, OMISSION
+from viz.text.causes import token_measures as sentences
+from viz.text.causes.head_effects import LEAST, turned_said
+from viz.text.causes.token_measures import MEASURES, OMISSION
 from viz.tokens import counted, markdown_text, visible
 
 QUESTION = "Does the answer depend on the words that the model looks at?"
@@ -45,38 +57,44 @@ MOST_ROWS = 40  # tokens in the picture
 HOW_TO_READ = """
 **How to read this**
 - Each row is a token, each column another way to say how much it counts for the answer. A bar is as long as its number
-  is beside the largest of its column, which is darker.
-- **Attention, rolled out** multiplies the mean weights of all layers, with the residual stream as one half. **Size of
-  what is moved** does the same with the lengths of the vectors that attention adds. **Attention × gradient** counts a
-  weight as far as the answer's logit rises with it. All three are shares: they have no sign.
+  is beside the largest of its column, which is in full colour.
+- **Attention, rolled out** multiplies the mean weights of all layers, with the residual stream as one half, or
+  without it (chosen below). **Size of what is moved** does the same with the lengths of the vectors that attention
+  adds. **Attention × gradient** counts a weight as far as the answer's logit rises with it. All three are shares, which
+  sum to 100 %: they have no sign.
 - **Integrated gradients** share out the logit among the tokens. **Effect of leaving out** is the probability that the
   answer loses when the token is taken out of the text. Blue speaks for the answer, orange against it.
 - None of them is the truth. Leaving a token out makes another text, and integrated gradients compare with a text of
-  zero vectors. Where all agree, an account of the answer by attention is a fair one; where they do not, it may mislead.
+  zero vectors. Where they disagree, an account of the answer by attention may mislead; where they
+  agree, other weights could still have given the same answer (Jain and Wallace 2019).
 """
 CHOSEN_BY = (
     "The title names the token with the largest share of the attention, rolled out, and the one without which the "
-    "answer changes most, among the tokens that can be left out. Orders are compared by Kendall's τ: 1 if all pairs of "
-    "tokens stand in the same order, 0 if as many do as do not, −1 if none does. p is the probability of a τ at least "
-    "as far from 0 by chance."
+    "answer changes most, among the tokens that can be left out. Orders are by size, whatever the sign, and compared "
+    "by Kendall's τ: 1 if all pairs of tokens stand in the same order, 0 if as many do as do not, −1 if none does. p "
+    "is the probability of a τ at least as far from 0 by chance."
 )
 ROLLOUT_NAMES = {"residual": "with the residual stream as one half", "alone": "attention alone"}
 ROLLOUT_HELP = (
     "Every layer adds what attention moves to the stream that was there. Rollout counts both as one half (Abnar and "
-    "Zuidema 2020), or attention alone."
+    "Zuidema 2020), or attention alone. The first column of the picture above changes with it."
 )
-MEASURING = {
-    OMISSION: "Leaving one token out after the other.",
-    "integrated": "Integrating the gradients.",
+STOP_HELP = "Leaves this as it is. What is measured stays."
+STOPPED_SAID = {
+    OMISSION: "Stopped before every token was left out.",
+    "integrated": "Stopped before the integrated gradients were exact.",
 }
 TOO_SHORT = "This text is too short to leave a token out: write a longer one."
-EXPLORE_HELP = "Shows which heads look at this token."
+EXPLORE_HELP = "Of all heads, this one gives the token the largest share of its attention, in the mean of all queries."
+ALONE_CAPTION = "Attention is rolled out without the residual stream here, as chosen below."
+LAST_TOKEN = "The next token is then predicted after the token before it."
 TABLE_TITLE = "How far the measures agree with the effect of leaving out"
 ROLLOUT_TITLE = "Rollout, layer by layer"
 ROLLOUT_SAID = (
-    "Each cell is how much of a token stands, after a layer, in what the answer is read from, if attention mixed all "
-    "there is."
+    "Each cell is the share of a token in what the answer is read from, after so many layers, if tokens were mixed by "
+    "attention alone: from 0 % (pale) to 100 % (deep). A column sums to 100 %. Point at a cell for its number."
 )
+AS_IT_IS = "Heads that are muted, and edits, are left out of account here: the numbers are of the model as it is."
 SCRIPT_HELP = "The lines of Python that compute all five measures again and assert them."
 CSV_HELP = "Every token with all measures, with all digits."
 
@@ -97,12 +115,18 @@ def show() -> None:
         show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if sentence else None)
         if measures is not None:
             show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
+            if edits_of(selection, checkpoint_named(selection.checkpoint)) != Edits():
+                st.caption(AS_IT_IS)
             address_notice()
     if measures is None:
         show_why_not(reason)
         return
     with picture():
-        fill() if measures.left else draw(measures)
+        if measures.left and not is_stopped(selection):
+            fill(measures.left)
+        else:
+            show_stopped(measures)
+            draw(measures)
     if picture_alone():
         return
     show_chosen(selection, measures)
@@ -124,13 +148,34 @@ def show_why_not(reason: str) -> None:
 
 
 @st.fragment(run_every=AT_ONCE / 2)
-def fill() -> None:
-    """Some more of the measures, again and again while the page is open; this alone runs."""
-    measures = token_measures(current())
-    if not measures.left:
+def fill(left: str) -> None:
+    """Some more of the measures, again and again while the page is open; this alone runs.
+
+    left: what was being measured when the page was drawn; once that is known, the title says more.
+    """
+    selection = current()
+    measures = token_measures(selection)
+    if measures.left != left or is_stopped(selection):
         run_again()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(sentences.progress_said(left, *progress(measures)), width="stretch")
+        st.button("Stop", key="stop_measuring", on_click=stop, args=(selection,), help=STOP_HELP)
     draw(measures)
-    st.markdown(MEASURING[measures.left])
+
+
+def progress(measures: TokenMeasures) -> tuple[int, int]:
+    """What is done of what is being measured, and of how much; 0 where nobody knows."""
+    if measures.left == OMISSION:
+        return int(np.isfinite(measures.without).sum()), len(measures.comparable)
+    return measures.steps, 0
+
+
+def show_stopped(measures: TokenMeasures) -> None:
+    """That something is not measured, and how to go on."""
+    if measures.left:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(STOPPED_SAID[measures.left], width="stretch")
+            st.button("Go on", key="go_on_measuring", on_click=go_on)
 
 
 def found(measures: TokenMeasures) -> tuple[str, str]:
@@ -139,20 +184,23 @@ def found(measures: TokenMeasures) -> tuple[str, str]:
         return "", TOO_SHORT
     if measures.left == OMISSION:
         return "", ""
-    first, second = measures.top("attention"), measures.top(OMISSION)
-    assert first is not None
-    assert second is not None
+    first, second = measures.top("attention"), measures.top(OMISSION, LEAST)
     agreement = measures.agreement("attention")
-    names = [measures.tokens[at] for at in (first, second)]
-    title = sentences.title(names[0], names[1], agreement, same=first == second)
-    effect = effect_said(measures, second)
-    return title, sentences.sentence(effect, agreement, best_of(measures))
+    names = [None if at is None else sentences.named(measures.tokens, at) for at in (first, second)]
+    most = second if second is not None else measures.most(OMISSION)
+    title = sentences.title(names[0], names[1], agreement)
+    sentence = sentences.sentence(effect_said(measures, most), agreement, best_of(measures))
+    attended = int(np.argmax(measures.values["attention"]))
+    if attended not in measures.comparable:
+        sentence += f" {sentences.most_elsewhere(sentences.named(measures.tokens, attended))}"
+    return title, sentence
 
 
 def effect_said(measures: TokenMeasures, at: int) -> str:
     """What becomes of the answer without a token, Markdown."""
     after = float(measures.without[at])
-    return sentences.without_it(measures.outcome.kind, measures.named, measures.tokens[at], measures.before, after)
+    token = sentences.named(measures.tokens, at)
+    return sentences.without_it(measures.outcome.kind, measures.named, token, measures.before, after)
 
 
 def best_of(measures: TokenMeasures) -> tuple[str, RankAgreement] | None:
@@ -180,6 +228,8 @@ def draw(measures: TokenMeasures) -> None:
         key="token_bars",
         alt=f"Five measures of each of {len(places)} tokens; the numbers are in the file.",
     )
+    if not with_residual(current()):
+        st.caption(ALONE_CAPTION)
     if len(places) < len(measures.tokens):
         st.caption(f"{len(places)} of {len(measures.tokens)} tokens: those that are largest by some measure.")
 
@@ -197,8 +247,8 @@ def chosen_token(measures: TokenMeasures) -> int:
     at = current().view.key if "key" in choices() else None
     if at is not None and at < len(measures.tokens):
         return at
-    first = measures.top(OMISSION)
-    return first if first is not None else int(np.argmax(measures.values["attention"]))
+    known = measures.comparable and np.isfinite(measures.without).any()
+    return measures.most(OMISSION) if known else int(np.argmax(measures.values["attention"]))
 
 
 def show_chosen(selection: Selection, measures: TokenMeasures) -> None:
@@ -207,14 +257,24 @@ def show_chosen(selection: Selection, measures: TokenMeasures) -> None:
     numbers = [
         f"{MEASURES[name][1]} {sentences.value_said(name, float(measures.values[name][at]))}" for name in MEASURES
     ]
-    said = f"**{sentences.named(measures.tokens[at])}**: {markdown_text('; '.join(numbers))}."
+    said = f"**{sentences.named(measures.tokens, at)}**: {markdown_text('; '.join(numbers))}."
     if np.isfinite(measures.without[at]):
-        other = ", and another is likelier" if measures.turned[at] else ""
+        other = f", and {turned_said(measures.outcome.kind)}" if measures.turned[at] else ""
         said += f" {effect_said(measures, at)}{other}."
+    if measures.outcome.kind == "next" and at == len(measures.tokens) - 1:
+        said += f" {LAST_TOKEN}"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(said, width="stretch")
-        attention = {"attention": "cross"} if measures.outcome.kind == "output" else {}
-        page_link("See who looks at it", "explore", EXPLORE_HELP, **attention, key=at, query=None)
+        link_to_head(selection, "cross" if measures.outcome.kind == "output" else selection.view.attention, at)
+
+
+def link_to_head(selection: Selection, attention: str, key: int) -> None:
+    """To Explore, where the head that looks most at a token is the only one of its layer that is on."""
+    weights = kinds_of(trace_of(selection, Edits()))[attention].weights
+    layer, head = head_looking_at(weights, key)
+    on = one_head_on(selection, layer, head, len(weights[layer]))
+    label = f"See the head that looks at it most (layer {counted(layer)}, head {counted(head)})"
+    page_link(label, "explore", EXPLORE_HELP, **on, attention=attention, layer=layer, head=head, key=key, query=None)
 
 
 def show_agreements(measures: TokenMeasures) -> None:
@@ -235,7 +295,7 @@ def show_rollout(selection: Selection, measures: TokenMeasures) -> None:
     radio(
         "Rollout",
         ROLLOUTS,
-        selection.of(ExplanationSettings).rollout,
+        ROLLOUTS[0 if with_residual(selection) else 1],
         take_rollout,
         key="explanation_rollout",
         format_func=ROLLOUT_NAMES.__getitem__,
@@ -259,7 +319,10 @@ def offer_files(selection: Selection, measures: TokenMeasures) -> None:
     """The numbers, and the picture to share."""
     with files():
         button(
-            "Every token by all measures (CSV)", download_name("explanation", "csv", "tokens"), measures.table, CSV_HELP
+            "Every token by all measures (CSV)",
+            download_name("explanation", "csv", "tokens"),
+            partial(measures.table, facts_of(selection, measures)),
+            CSV_HELP,
         )
         if not measures.left:
             button("As Python", download_name("explanation", "py"), script_of(selection, measures), SCRIPT_HELP)
@@ -268,10 +331,17 @@ def offer_files(selection: Selection, measures: TokenMeasures) -> None:
         share_bars("explanation", bars(measures), FOOT, provenance_of(selection, checkpoint, Edits()))
 
 
+def facts_of(selection: Selection, measures: TokenMeasures) -> dict[str, str]:
+    """What a file of numbers says of where they come from."""
+    provenance = provenance_of(selection, checkpoint_named(selection.checkpoint), Edits())
+    rollout = ROLLOUT_NAMES[ROLLOUTS[0 if with_residual(selection) else 1]]
+    return provenance.facts(1) | {"answer": measures.named, "attention rolled out": rollout}
+
+
 def script_of(selection: Selection, measures: TokenMeasures) -> Callable[[], str]:
     """The lines that compute the measures again; they are made when they are asked for, where there is no session."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    residual = selection.of(ExplanationSettings).rollout == ROLLOUTS[0]
+    residual = with_residual(selection)
     target = target_with_origin(selection, checkpoint, Edits())
     provenance = provenance_of(selection, checkpoint, Edits())
     return partial(
@@ -285,7 +355,7 @@ def script_of(selection: Selection, measures: TokenMeasures) -> Callable[[], str
     )
 
 
-FOOT = "points of probability that the answer loses without a token"
+FOOT = "probability that the answer loses without a token (orange: gains), and attention to it, rolled out"
 
 
 def bars(measures: TokenMeasures, most: int = 6) -> list[Bar]:
@@ -297,7 +367,8 @@ def bars(measures: TokenMeasures, most: int = 6) -> list[Bar]:
         Bar(
             name=f"{visible(measures.tokens[at])} ({counted(at)})",
             length=abs(float(effects[at])) / longest,
-            label=sentences.value_said(OMISSION, float(effects[at])),
+            label=sentences.share_label(float(effects[at]), float(measures.values["attention"][at])),
+            against=bool(effects[at] < 0),
         )
         for at in order
     ]

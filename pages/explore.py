@@ -81,7 +81,9 @@ INSIDE_HELP = (
     "in the picture, or else the largest."
 )
 MATTERS_HELP = "Mutes this head and every other, one at a time, and shows how the answer changes."
-ALIKE_HELP = "Lists the heads that look where this one looks, over this text and examples, and compares two texts."
+ALIKE_HELP = (
+    "Lists the heads that look where this one looks, over this text and examples, under a comparison of two texts."
+)
 MEAN_SAID = "**{}** attends to **{}** with {}, the mean of {} heads. Choose one of these heads:"
 MOST_LINKS = 8
 OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
@@ -289,7 +291,7 @@ def show_questions(attention: ShownAttention) -> None:
     if (head := only_head_on(view, kind.heads)) is not None:
         place = {"layer": view.layer, "head": head}
         page_link("What does this head do?", "heads", MATTERS_HELP, **place)
-        page_link("Heads like this one", "compare", ALIKE_HELP, **place)
+        page_link("Heads like this one", "compare", ALIKE_HELP, **place, alike=True)
 
 
 def show_actions(attention: ShownAttention, opening: OpeningHead) -> None:

@@ -28,6 +28,7 @@ from pages.parts.heads.head_effects import (
     curve_of,
     example_passes,
     head_effects,
+    without_together,
 )
 from pages.parts.heads.settings import BASELINES, UNITS, HeadsSettings
 from pages.parts.models.catalogue import loaded_from
@@ -48,20 +49,20 @@ from pages.parts.state.session import (
 )
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import chart_spec, show_chart
-from pages.parts.widgets.head_switches import muted_heads, one_head_on, with_mute
+from pages.parts.widgets.head_switches import grid_key, muted_heads, one_head_on, with_mute
+from viz.charts.causes.head_effects import CHOSEN, effect_grid
 from viz.charts.causes.muting_curve import muting_curve
-from viz.charts.head_effects import CHOSEN, effect_grid
 from viz.charts.head_statistics import chosen_heads
 from viz.explorer.attention_kinds import TITLES, kinds_of
 from viz.export.cause_scripts import heads_script
-from viz.text import head_effects as sentences
+from viz.text.causes import head_effects as sentences
 from viz.tokens import markdown_text
 
 QUESTION = "Which heads does this answer depend on?"
 HOW_TO_READ = """
 **How to read this**
 - Each cell is a head; the first layer is at the bottom. Its number is by how many percentage points the probability of
-  the answer changes when that head alone is muted: **orange** and negative where the answer needs the head, **blue**
+  the answer changes when that head alone is muted: negative and **blue** where the answer needs the head, **orange**
   where the head works against it. The deepest colour is that of the largest effect, and never of less than 5 points.
 - A muted head still computes its weights; what it would pass on, its context, is replaced before the output projection.
   A head with large weights may matter little, and one with small weights much: compare with Explore.
@@ -92,9 +93,12 @@ BASELINE_HELP = (
     "later layers count on: its mean over the tokens of this text, or over all tokens of the example texts, takes away "
     "only what differs from token to token (Wang et al. 2022)."
 )
-ATTENTION_HELP = "Each attention has heads of its own."
+ATTENTION_HELP = (
+    "Each attention has heads of its own. Heads are muted in one of them at a time: another one gives them back."
+)
 MEASURING = "Muting one head after the other: {layers} to go."
 MUTE_HELP = "Runs the model without this head, beside those that are muted already."
+UNMUTE_HELP = "Runs the model with this head again."
 EXPLORE_HELP = "Shows where this head looks in the text."
 INSIDE_HELP = "Shows every step of the computation of this head."
 CURVE_TITLE = "The fewest heads that keep the answer"
@@ -107,9 +111,8 @@ DIRECT_HELP = (
     "head and every feed-forward layer add to the stream, if every norm divides by what it divides by in this pass "
     "(direct logit attribution)."
 )
-CURVE_ZERO = "In the curve, zero stands in the place of the muted heads."
 OUTPUT_SAID = (
-    "The model's own output is all the tokens that it wrote. Each token has the probability that the model gave it "
+    "The answer is all the tokens that the decoder wrote. Each of them has the probability that the model gave it "
     "after those before it; every number here is the mean of these probabilities over the tokens."
 )
 UNIT_NAMES = {"points": "points of probability", "nats": "nats of log-odds"}
@@ -153,7 +156,7 @@ def show() -> None:
         st.caption(OUTPUT_SAID)
     show_answer_logit(selection, effects.attention, chosen_place(effects))
     if effects.signed:
-        show_curve(effects, curve_of(selection, effects), selection.of(HeadsSettings).baseline)
+        show_curve(effects, curve_of(selection, effects))
     show_lens(selection)
     offer_files(selection, effects)
     next_page_link("heads")
@@ -191,10 +194,11 @@ def fill() -> None:
 def found(selection: Selection, effects: HeadEffects) -> tuple[str, str]:
     """Title and sentence."""
     site, kind = effects.most(), effects.outcome.kind
-    needed = None
+    needed, back = None, False
     if effects.signed:
         curve = curve_of(selection, effects)
         needed = None if curve.turned[0] else effects.without.size - curve.kept()
+        back = any(curve.turned[: curve.counts.index(curve.kept())])
     said = sentences.title(
         kind,
         effects.named,
@@ -204,10 +208,36 @@ def found(selection: Selection, effects: HeadEffects) -> tuple[str, str]:
         turned=bool(effects.turned[site]),
         in_nats=effects.in_nats,
     )
-    sentence = sentences.sentence(kind, effects.named, effects.changes, needed, in_nats=effects.in_nats)
+    sentence = sentences.sentence(
+        kind,
+        effects.named,
+        effects.changes,
+        needed,
+        in_nats=effects.in_nats,
+        whose=whose_heads(selection, effects),
+        back=back,
+    )
     second = second_answer(selection)
     behind = "" if second is None else sentences.runner_up_said(effects.named, *second)
-    return said, f"{sentence} {behind}".strip()
+    return said, " ".join(filter(None, [said_by_mean(selection, effects, site), sentence, behind]))
+
+
+def whose_heads(selection: Selection, effects: HeadEffects) -> str:
+    """The attention that the heads are of, in words; "" where there is one alone."""
+    several = len(kinds_of(trace_of(selection, Edits()))) > 1
+    return TITLES[effects.attention] if several else ""
+
+
+def said_by_mean(selection: Selection, effects: HeadEffects, site: tuple[int, int]) -> str:
+    """What the head's mean in its place does to the answer, where zero says something else."""
+    change = abs(float(effects.changes[site]))
+    is_seen = change >= (sentences.LEAST_NATS if effects.in_nats else sentences.LEAST)
+    if not effects.signed or not is_seen or selection.of(HeadsSettings).baseline != "zero":
+        return ""
+    said = without_together(selection, effects, [site], "mean")
+    after = said.log_odds if effects.in_nats else said.probability
+    numbers = effects.number, float(after[0]), float(effects.numbers[site])
+    return sentences.mean_said(*numbers, in_nats=effects.in_nats)
 
 
 def draw(effects: HeadEffects) -> None:
@@ -215,13 +245,13 @@ def draw(effects: HeadEffects) -> None:
     place, muted = chosen_place(effects), muted_heads(current())
     key = ("effects", effects.attention, effects.numbers.tobytes(), effects.in_nats, muted, place)
     spec = chart_spec((key, theme().background), lambda: grid_of(effects, place, muted))
-    shape = effects.without.shape
+    shape, element = effects.without.shape, grid_key("head_grid")
     st.vega_lite_chart(
         spec,
         theme=None,
-        on_select=take_chosen,
+        on_select=partial(take_chosen, element),
         selection_mode=[CHOSEN],
-        key="head_grid",
+        key=element,
         alt=f"The effect of each of {shape[0]} × {shape[1]} heads on the answer; the numbers are in the file.",
     )
 
@@ -236,6 +266,7 @@ def grid_of(effects: HeadEffects, place: tuple[int, int], muted: frozenset[tuple
         in_nats=effects.in_nats,
         chosen=place,
         muted=muted,
+        turned={site for site in said if effects.turned[site]},
         theme=theme(),
     )
 
@@ -252,9 +283,9 @@ def cell_said(effects: HeadEffects, site: tuple[int, int]) -> str:
     )
 
 
-def take_chosen() -> None:
+def take_chosen(element: str) -> None:
     """The head that was pressed."""
-    points = st.session_state["head_grid"]["selection"][CHOSEN]
+    points = st.session_state[element]["selection"][CHOSEN]
     sites = chosen_heads(points, (max_layers(), 1_000))
     if len(sites) == 1:
         ((layer, head),) = sites
@@ -286,7 +317,8 @@ def show_chosen(selection: Selection, effects: HeadEffects) -> None:
         )
         label = "Unmute it" if is_muted else "Mute it"
         changes = with_mute(selection, site, heads, muted=not is_muted) | {"layer": layer, "head": head}
-        st.button(label, key="mute_chosen", help=MUTE_HELP, on_click=choose, kwargs=changes)
+        explained = UNMUTE_HELP if is_muted else MUTE_HELP
+        st.button(label, key="mute_chosen", help=explained, on_click=choose, kwargs=changes)
         alone = one_head_on(selection, layer, head, heads) | {"layer": layer, "head": head, "query": None, "key": None}
         page_link("See where it looks", "explore", EXPLORE_HELP, **alone)
         page_link("Inside this head", "inside", INSIDE_HELP, layer=layer, head=head, query=None, key=None)
@@ -296,23 +328,37 @@ def show_chosen(selection: Selection, effects: HeadEffects) -> None:
         st.caption(markdown_text(said), help=KINDS_HELP)
     if muted := sorted(muted_heads(selection)):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(markdown_text(say_muted(selection, muted)), width="content")
+            st.markdown(markdown_text(say_muted(selection, effects, muted)), width="content")
             st.button("Unmute all", key="unmute_all", on_click=choose, kwargs={"muted": frozenset(), "mute": False})
 
 
-def say_muted(selection: Selection, muted: Sequence[tuple[int, int]]) -> str:
+def say_muted(selection: Selection, effects: HeadEffects, muted: Sequence[tuple[int, int]]) -> str:
     """The answer with the heads that are muted, plain text."""
     checkpoint = checkpoint_named(selection.checkpoint)
     edits, baseline = edits_of(selection, checkpoint), selection.of(HeadsSettings).baseline
     names = ", ".join(sentences.head_named(site) for site in muted)
-    if baseline != BASELINES[0]:
-        names += (
-            ", with their means in this text in their place" if baseline == "mean" else ", with zero in their place"
+    if whose := whose_heads(selection, effects):
+        names += f", {whose}"
+    names += sentences.IN_PLACE[baseline, len(muted) == 1]
+    if baseline == "reference" or effects.in_nats:
+        together = without_together(selection, effects, muted, baseline)
+        value = (
+            (together.log_odds if effects.in_nats else together.probability) if effects.signed else together.distance
         )
+        said = sentences.change_said(
+            effects.outcome.kind,
+            effects.number,
+            float(value[0]),
+            turned=bool(together.turned[0]),
+            in_nats=effects.in_nats,
+            without="it" if len(muted) == 1 else "them",
+        )
+        answer = f"{effects.named}: " if effects.signed else ""
+        return f"{sentences.muted_named(names, len(muted))}. {answer}{said}."
     if baseline == "mean":
         edits = replace(edits, muted=frozenset(), averaged=edits.muted)
     said = change_of(checkpoint, trace_of(selection, Edits()), trace_of(selection, edits), typed=bool(selection.target))
-    return f"Muted together: {names}. {said}" if said else f"Muted together: {names}."
+    return f"{sentences.muted_named(names, len(muted))}. {said}".strip()
 
 
 def show_settings(selection: Selection) -> None:
@@ -364,7 +410,7 @@ def take_baseline(name: str) -> None:
     choose(baseline=name)
 
 
-def show_curve(effects: HeadEffects, curve: Curve, baseline: str) -> None:
+def show_curve(effects: HeadEffects, curve: Curve) -> None:
     """The answer with more and more heads muted."""
     st.subheader(CURVE_TITLE, anchor=False, help=CURVE_HELP)
     answer = sentences.answer_named(effects.outcome.kind, effects.named).replace("\\", "")
@@ -375,8 +421,6 @@ def show_curve(effects: HeadEffects, curve: Curve, baseline: str) -> None:
         lambda: muting_curve(curve.counts, curve.values, curve.turned, title, theme=theme()),
         f"The {title} of {answer} with more and more heads muted.",
     )
-    if baseline == "reference":
-        st.caption(CURVE_ZERO)
 
 
 def offer_files(selection: Selection, effects: HeadEffects) -> None:
@@ -394,7 +438,7 @@ def offer_files(selection: Selection, effects: HeadEffects) -> None:
         button("As Python", download_name("heads", "py"), script_of(selection, effects), SCRIPT_HELP)
     what = "the answer" if effects.signed else "the last vectors"
     foot = f"change of {what} without a head, {BASELINE_NAMES[baseline]} in its place"
-    foot += "; −: the answer needs the head" if effects.signed else ""
+    foot += "; blue: the answer needs the head, orange: it works against it" if effects.signed else ""
     drawn = sentences.bars(effects.outcome.kind, effects.changes, effects.in_order(), in_nats=effects.in_nats)
     share_bars("heads", drawn, foot, provenance)
 

@@ -56,8 +56,9 @@ HOW_TO_READ = """
 READ_WHOLE = """
 - The matrices are laid out as they are multiplied: a row of Q and a column of Kᵀ cross at their product in QKᵀ, and a
   row of weights and a column of V cross at a number of the context.
-- Weights run from the page's own colour at 0 to deep blue at 1. All other numbers are **blue** above 0 and **orange**
-  below 0, where large cells carry a dash; a deeper colour is further from 0. A hatched grey cell is masked.
+- Weights run from the page's own colour at 0 over blue to what stands out most from the page at 1. All other numbers
+  are **blue** above 0 and **orange** below 0, where large cells carry a dash; a deeper colour is further from 0. A
+  hatched grey cell is masked.
 - Click a weight to choose it for the steps that follow. With the keyboard, press Tab until the picture is marked, then
   the arrow keys and Enter. **Next** leads to the first of the steps that compute the weight.
 """
@@ -81,6 +82,7 @@ CODE_HELP = (
     "where an edit would act, such as a norm left out; without edits, the lines do what the formula says."
 )
 STEPS_BEFORE_SOFTMAX = ("product", "scale", "mask")
+WITH_REASONS = (WHOLE, *STEPS_BEFORE_SOFTMAX, "softmax")
 MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
 
 
@@ -150,7 +152,9 @@ def show_step(path: WeightPath, step: str) -> None:
                 with place.container(gap="xsmall"):
                     if title:
                         st.markdown(title)
-                    st.vega_lite_chart(chart, theme=None, alt=alternative(path, title, chart))
+                    said = alternative(path, title, chart)  # Streamlit logs each chart that has a description as well
+                    bare = {name: value for name, value in chart.items() if name != "description"}
+                    st.vega_lite_chart(bare, theme=None, alt=said)
 
 
 def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath) -> None:
@@ -172,9 +176,12 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
 def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath, kinds: dict[str, Kind]) -> None:
     """What stands below the picture: how it is read, and what else is known of the weight."""
     walk = selection.of(WalkSettings)
-    if walk.step in STEPS_BEFORE_SOFTMAX:
+    if walk.step in WITH_REASONS:
         show_reasons(path, checkpoint, path.trace, kinds)
+    if walk.step in STEPS_BEFORE_SOFTMAX and can_be_apart(path):
         show_parts(path)
+        if walk.depth == "numbers" and why_not(path) is None:
+            st.code(step_sentences.parts_as_python(score_parts(path)), language=None, wrap_lines=True)
     if walk.step != WHOLE:
         show_formula(path, walk.step)
     show_place(selection, checkpoint, path)
@@ -186,12 +193,15 @@ def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath, ki
     next_page_link("inside")
 
 
+def can_be_apart(path: WeightPath) -> bool:
+    """Whether there is something to say of content and position: in the first layer of self-attention, or elsewhere."""
+    return why_not(path) is None or (path.site.layer == 0 and path.site.attention != "cross")
+
+
 def show_parts(path: WeightPath) -> None:
-    """Content and position apart, in layer 1, where they can be told apart."""
-    reason = why_not(path)
-    if reason is not None and (path.site.layer > 0 or path.site.attention == "cross"):
-        return
+    """Content and position apart, where they can be told apart; else why they cannot."""
     st.subheader("Where this score comes from", anchor=False, help=PARTS_HELP)
+    reason = why_not(path)
     if reason is not None:
         st.markdown(reason)
         return
@@ -200,7 +210,6 @@ def show_parts(path: WeightPath) -> None:
     named, colours = step_sentences.names_of_parts(parts), theme()
     chart = spec(unchecked(lambda: part_bars(named, theme=colours)))
     st.vega_lite_chart(chart, theme=None, alt="Bars: the parts of the score and their sum.")
-    st.code(step_sentences.parts_as_python(parts), language=None, wrap_lines=True)
 
 
 def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:

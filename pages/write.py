@@ -62,8 +62,8 @@ QUESTION = "Which words does the model look at as it writes?"
 DRAWN, LAYER_PLACES = 12, 5  # tokens in the chart of the next one, and for each layer
 HOW_TO_READ = """
 - The text that you typed is bold. The number under every written **token** (a word or a piece of one) is the
-  probability that the model gave it; a larger probability has a deeper shade. Click a token to go back to the step that
-  wrote it.
+  probability that the model gave it; a larger probability stands out more from the page. Click a token to go back to
+  the step that wrote it.
 - Each row of bars is a token that could come next; **▸** marks the one that was taken there, or that **Step** takes
   next. The columns show the model's own probability and then the probability after each setting, one after the other.
   Click a row to take that token instead and to continue from there. **␣** stands for the space that begins a token.
@@ -170,7 +170,7 @@ def show_next_token(cursor: GenerationCursor, step: Step) -> None:
     shares = step.probability, float(step.after[step.token_id])
     how = {"already": cursor.at < len(cursor.written), "drawn": cursor.chosen.method == "sample"}
     sentence = writing_finding.choice(step.token, len(cursor.read), shares, **how)
-    sentence = f"{sentence} {looking_sentence(cursor)}{cut}"
+    sentence = f"{sentence} {looking_sentence(cursor)}{cut}{writing_finding.muted(len(cursor.edits.muted))}"
     show_finding(QUESTION, markdown_text(title), sentence, explained=writing_finding.HOW_CHOSEN)
 
 

@@ -315,11 +315,18 @@ PAGES = {
     "Break the formula": ("break", "What is each part of the formula for?"),
     "Translate": ("translate", "Which source words does the model look at?"),
     "Write": ("write", "Which words does the model look at as it writes?"),
+    "Watch it learn": ("watch", "How did the heads come to do this?"),
     "How we know": ("evidence", "Why should I believe this number?"),
     "Models": ("checkpoints", "Which models are here, and how do I get another?"),
     "Your arrays": ("arrays", "What do the heads of another program look at?"),
 }
-BARELESS = {"Models", "What it costs", "Words", "Your arrays"}  # pages without the bar: they read no text
+BARELESS = {
+    "Models",
+    "Watch it learn",
+    "What it costs",
+    "Words",
+    "Your arrays",
+}  # pages without the bar: they read no text
 QUIET = 80  # milliseconds
 # The page may draw "running" and what follows it in one go, so that nobody sees it run: what the server sends is seen.
 HEAR_THE_SERVER = """

@@ -32,8 +32,8 @@ class MeanAblation:
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionInterventions:
-    """In one attention. ``context``: what stands in place of everything that the heads computed; no edit asks for it,
-    measures put it there."""
+    """In one attention. ``context``: what stands in place of what the heads computed, NaN where that stays; no edit
+    asks for it, measures put it there."""
 
     scale: Scale | None = None
     uniform: Heads | None = None

@@ -18,6 +18,7 @@ from model.tokenizer import Tokenizer
 from model.training import card, distributed, loop, optimisers
 from model.transformer import Transformer
 
+SNAPSHOTS = "snapshots"
 Command = Callable[[argparse.Namespace], None]
 Data = TypeVar("Data")
 
@@ -42,6 +43,9 @@ def training_options(
     parser.add_argument("--start", type=Path, help="folder of a run whose weights to start from, not random ones")
     for name, value in numbers.items():
         parser.add_argument(f"--{name}", type=type(value), default=value, help=" ")
+    parser.add_argument(
+        "--snapshots", type=int, default=0, help="checkpoints of the way, on a geometric scale of steps, in snapshots/"
+    )
     parser.add_argument("--precision", choices=("bfloat16", "float32"), default="bfloat16", help="of matrix products")
     parser.add_argument("--device", default="auto", help="auto, cuda, mps or cpu")
 
@@ -71,7 +75,18 @@ def schedule_options(parser: argparse.ArgumentParser, decay: str) -> None:
 
 def schedule(options: argparse.Namespace, **fixed: Any) -> loop.Schedule:
     """The schedule that the options describe; ``fixed`` are fields that the command has no option for."""
-    names = {"steps", "warm_up", "decay", "cool_down", "weight_decay", "every", "averaged", "seed", "optimiser"}
+    names = {
+        "steps",
+        "warm_up",
+        "decay",
+        "cool_down",
+        "weight_decay",
+        "every",
+        "averaged",
+        "seed",
+        "optimiser",
+        "snapshots",
+    }
     given = {name: value for name, value in vars(options).items() if name in names}
     return loop.Schedule(peak_rate=options.rate, **given, **fixed)
 
@@ -157,21 +172,31 @@ def fit(options: argparse.Namespace, task: Task) -> None:
     if distributed.leads():
         print(f"{model.parameter_count():,} parameters, {task.size}")
     model = model.to(distributed.own_device(options.device))
-    loop.train(model, task.learning, checkpoint_keeper(options, task), task.schedule, options.out)
+    snapshot = snapshot_keeper(options, task)
+    loop.train(model, task.learning, checkpoint_keeper(options, task), task.schedule, options.out, snapshot=snapshot)
     if distributed.leads():
         print(f"The checkpoint is in {options.out}: {', '.join(file.name for file in sorted(options.out.glob('*.*')))}")
 
 
-def checkpoint_keeper(options: argparse.Namespace, task: Task) -> Callable[[nn.Module, loop.TrainingRun], None]:
+def checkpoint_keeper(options: argparse.Namespace, task: Task) -> loop.Keep:
     """What writes a usable checkpoint each time that a run saves its state."""
+    return lambda model, run: write_checkpoint(options, task, model, run, options.out)
 
-    def keep(model: nn.Module, run: loop.TrainingRun) -> None:
-        assert isinstance(model, Transformer)
-        about = {"name": options.out.name, **task.about, "parameters": model.parameter_count()}
-        training = card.training_fields(options, run, task.name)
-        save_checkpoint(options.out, model, task.tokenizer, about | {"training": training, "evaluations": []})
 
-    return keep
+def snapshot_keeper(options: argparse.Namespace, task: Task) -> loop.Keep:
+    """What writes one for every snapshot: into ``snapshots/<step>``, where no list of checkpoints looks."""
+    return lambda model, run: write_checkpoint(options, task, model, run, options.out / SNAPSHOTS / str(run.steps))
+
+
+def write_checkpoint(
+    options: argparse.Namespace, task: Task, model: nn.Module, run: loop.TrainingRun, folder: Path
+) -> None:
+    """Write a model of the task as it is after a run."""
+    assert isinstance(model, Transformer)
+    name = options.out.name if folder == options.out else f"{options.out.name}-{run.steps}"
+    about = {"name": name, **task.about, "parameters": model.parameter_count()}
+    training = card.training_fields(options, run, task.name)
+    save_checkpoint(folder, model, task.tokenizer, about | {"training": training, "evaluations": []})
 
 
 # Figures and refusals

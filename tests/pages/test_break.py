@@ -17,7 +17,7 @@ from tests import reference, tiny
 from tests.kinds import BART
 from tests.pages.test_every_page import component, opened
 from tests.pages.test_families import TEXT
-from viz.charts.comparison import MOST_DRAWN
+from viz.charts.causes.comparison import MOST_DRAWN
 
 
 def opened_at(experiment: str, **address: str) -> AppTest:

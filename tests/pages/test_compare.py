@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import re
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ from pages.parts.compare.two_passes import TwoPasses
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import KINDS
 from tests.pages.test_break import values
-from tests.pages.test_every_page import button, component, opened, taken
+from tests.pages.test_every_page import button, component, link, opened, taken
 from tests.pages.test_heads import text_of
 
 PAGE = "compare.py"
@@ -102,6 +104,24 @@ def test_a_muted_head_is_compared_with_the_model_as_it_is():
     weights = [trace.encoder.weights().double() for trace in (before, after)]  # type: ignore[union-attr]
     assert shown[3, 4] == pytest.approx(moved(weights[0][3, 4], weights[1][3, 4], pairs), abs=1e-6)
     assert shown[1, 2] == 0
+
+
+def test_a_and_b_open_where_each_can_be_seen():
+    app = opened(PAGE, text=FILM, against="edits", muted="1.2")
+    first, second = (dict(parse_qsl(link(app, name).query_string)) for name in ("A in Explore", "B in Explore"))
+    assert "muted" not in first
+    assert second["muted"] == "1.2"
+    app = opened(PAGE, text=FILM, against="edits", edits="scale_1")
+    assert dict(parse_qsl(link(app, "B in Break the formula").query_string))["edits"] == "scale_1"
+
+
+def test_a_distance_stands_beside_that_by_chance():
+    app = opened(PAGE, text=FILM, other="The film was fast, but I loved it.")
+    found = re.search(
+        r"By chance, with its weights in B shuffled, the head of the title would have (\d+)", text_of(app)
+    )
+    assert found is not None
+    assert f"is elsewhere; by chance {found[1]} %" in text_of(app).replace("\u00a0", " ")
 
 
 def test_without_an_edit_the_page_says_so_and_leads_to_one():
@@ -241,7 +261,10 @@ def test_two_models_have_no_part_to_exchange_and_texts_of_other_lengths_no_weigh
 
 def test_the_heads_like_this_one_are_the_most_similar_over_the_texts_and_a_press_opens_one():
     app = opened(PAGE, text=FILM, layer="1", head="2")
-    assert "Most similar to head 3 of layer 2, of the heads of sentiment" in text_of(app)
+    said = (
+        "Most similar to head 3 of layer 2 in the mean over . texts, this one and examples, of the heads of sentiment"
+    )
+    assert re.search(said, text_of(app))
     checkpoint, rows = load_checkpoint("sentiment"), []
     for text in dict.fromkeys([FILM, *EXAMPLES]):
         trace: Any = checkpoint.trace(text)
@@ -256,7 +279,13 @@ def test_the_heads_like_this_one_are_the_most_similar_over_the_texts_and_a_press
     assert f"layer {layer + 1}, head {head + 1}: " in text_of(app).replace("*", "").splitlines()[2]
 
 
+def test_whoever_asked_for_heads_like_one_sees_them_first():
+    title = "Heads like this one"
+    assert [part.value for part in opened(PAGE, text=FILM).subheader].index(title) > 1
+    assert opened(PAGE, text=FILM, layer="1", head="2", alike="1").subheader[0].value == title
+
+
 def test_two_models_each_name_their_similar_heads():
     said = text_of(opened(PAGE, text=FILM, against="model", other_model="stories"))
-    assert "of the heads of sentiment, over" in said
-    assert "of the heads of stories, over" in said
+    assert "of the heads of sentiment; the average" in said
+    assert "of the heads of stories; the average" in said

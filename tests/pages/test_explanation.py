@@ -18,7 +18,7 @@ from pages.parts.explanation import token_measures
 from tests.pages.test_break import values
 from tests.pages.test_every_page import opened
 from tests.pages.test_heads import text_of
-from viz.text.token_measures import MEASURES, OMISSION
+from viz.text.causes.token_measures import MEASURES, OMISSION
 
 PAGE = "explanation.py"
 TEXT = "The film was slow, but I loved it."
@@ -92,8 +92,27 @@ def test_title_and_sentence_compare_attention_with_the_effect_of_leaving_out():
     said = text_of(app)
     assert said.startswith(f"Attention looks most at “{first}”, but the answer depends most on “{second}”.")
     result = kendalltau(attention, effects)
-    assert f"Over all {len(places)} tokens" in said
+    assert f"Of the {len(places)} tokens that can be left out" in said
     assert f"Kendall's τ = {result.statistic:.2f}, p = {result.pvalue:.2g}" in said
+
+
+def test_what_is_muted_elsewhere_is_said_to_be_left_out_of_account():
+    said = [
+        any("are left out of account here" in caption.value for caption in opened(PAGE, text=TEXT, **muted).caption)
+        for muted in ({"muted": "2.4"}, {})
+    ]
+    assert said == [True, False]
+
+
+def test_the_token_that_attention_puts_first_is_named_though_it_cannot_be_left_out():
+    checkpoint = load_checkpoint("translate-en-fr")
+    trace: Any = checkpoint.trace(TEXT)
+    shares = attention_shares(checkpoint, trace)[-1]
+    most = int(shares.argmax())
+    assert trace.text_stack.special[most]
+    name = trace.text_stack.names()[most]
+    said = text_of(opened(PAGE, checkpoint="translate-en-fr", text=TEXT))
+    assert f"The largest share of the attention, rolled out, is on “{name}”, which cannot be left out." in said
 
 
 def test_a_chosen_token_says_its_numbers_and_what_becomes_of_the_answer():
@@ -116,15 +135,41 @@ def test_the_rollout_by_layer_is_that_of_the_measure_with_and_without_the_residu
             assert cell["share"] == pytest.approx(expected[int(cell["layer"]) - 1, cell["position"]], abs=1e-6)
 
 
+def test_the_head_that_looks_most_at_a_token_has_the_largest_mean_weight():
+    layers = [np.zeros((2, 2, 2)), np.zeros((1, 2, 2))]
+    layers[0][1] = [[0.2, 0.8], [0.6, 0.4]]
+    layers[1][0] = [[0.5, 0.5], [0.1, 0.9]]
+    assert token_measures.head_looking_at(layers, 0) == (0, 1)
+    assert token_measures.head_looking_at(layers, 1) == (1, 0)
+
+
 def test_what_takes_longer_shows_what_there_is_and_goes_on(monkeypatch):
     monkeypatch.setattr(token_measures, "AT_ONCE", 0.0)
     token_measures.measurings.clear()
     app = opened(PAGE, text="A cat sleeps here.")
     assert app.title[0].value == "Does the answer depend on the words that the model looks at?"
-    assert "Leaving one token out after the other." in text_of(app)
+    assert "Leaving one token out after the other: 0 of 5." in text_of(app)
     assert {row["measure"] for row in bars(app)} == set(MEASURES) - {"integrated", OMISSION}
     monkeypatch.setattr(token_measures, "AT_ONCE", 300.0)
     assert "Kendall's τ" in text_of(app.run())
+
+
+def test_measuring_stops_keeps_what_there_is_and_goes_on(monkeypatch):
+    monkeypatch.setattr(token_measures, "AT_ONCE", 0.0)
+    token_measures.measurings.clear()
+    app = opened(PAGE, text="A dog sleeps here.").button(key="stop_measuring").click().run()
+    assert "Stopped before every token was left out." in text_of(app)
+    monkeypatch.setattr(token_measures, "AT_ONCE", 300.0)
+    assert "Stopped" in text_of(app.run())
+    app.button(key="go_on_measuring").click().run()
+    assert "Kendall's τ" in text_of(app)
+    assert "Stopped" not in text_of(app)
+
+
+def test_another_rollout_measures_nothing_else_again(monkeypatch):
+    opened(PAGE, text=TEXT)
+    monkeypatch.setattr(token_measures, "measured_steps", None)
+    assert "Kendall's τ" in text_of(opened(PAGE, text=TEXT, rollout="alone"))
 
 
 def test_one_token_cannot_be_compared():
@@ -138,8 +183,10 @@ def test_one_token_cannot_be_compared():
 def test_the_file_has_every_token_with_all_digits():
     checkpoint = load_checkpoint("sentiment")
     trace: Any = checkpoint.trace(TEXT)
-    *_, measures = token_measures.measured_steps(checkpoint, trace, residual=True)
-    rows = list(csv.DictReader(io.StringIO(measures.table())))
+    *_, measures = token_measures.measured_steps(checkpoint, trace)
+    skip, fact, *lines = measures.table({"text": "a text"}).splitlines(keepends=True)
+    assert (skip, fact) == ("# read: pandas.read_csv(file, skiprows=2)\n", "# text: a text\n")
+    rows = list(csv.DictReader(io.StringIO("".join(lines))))
     assert [row["token"] for row in rows] == list(trace.encoder.names())
     for at, row in enumerate(rows):
         assert [float(row[name]) for name in MEASURES] == [float(measures.values[name][at]) for name in MEASURES]

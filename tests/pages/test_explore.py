@@ -390,6 +390,7 @@ def test_of_one_head_that_is_on_two_questions_are_offered_and_of_several_none():
     places = {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in alone.get("page_link")}
     for label in ("What does this head do?", "Heads like this one"):
         assert (places[label]["layer"], places[label]["head"]) == ("2", "5")
+    assert places["Heads like this one"]["alike"] == "1"
     assert not {"What does this head do?", "Heads like this one"} & {
         link.proto.label for link in opened().get("page_link")
     }

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Checkpoint, Edits, HeadSite, load_checkpoint
 from model.checkpoint import CHECKPOINTS
+from model.measures.causes.ablation import head_ablation, mean_contexts
 from model.measures.causes.contributions import logit_parts
 from model.measures.causes.stream_parts import Part
 from model.measures.head_scores.score_file import read_head_scores
@@ -18,8 +19,10 @@ from model.measures.outcome import outcome_of, outcome_value
 from model.trace import Trace
 from pages.parts.heads import head_effects
 from pages.parts.heads.answer_logit import with_mask
+from tests.model.measures.causes.test_ablation import held
 from tests.pages.test_break import values
 from tests.pages.test_every_page import button, opened
+from viz.tokens import decimal
 
 PAGE = "heads.py"
 TEXT = "The film was slow, but I loved it."
@@ -210,6 +213,33 @@ def test_the_file_has_every_head_with_all_digits(sentiment):
     assert (rows[9]["layer"], rows[9]["head"], rows[9]["another answer is likelier"]) == ("2", "2", "0")
 
 
+def test_a_head_that_turns_the_answer_comes_before_larger_effects_and_its_cell_is_marked():
+    text = "The good actor was good until the end."
+    app = opened(PAGE, checkpoint="translate-en-fr", text=text, attention="encoder")
+    checkpoint = load_checkpoint("translate-en-fr")
+    trace: Any = checkpoint.trace(text)
+    ablation = head_ablation(checkpoint, trace)
+    changes = {
+        (site.layer, head): abs(float(said.probability[head] - ablation.before.probability))
+        for site, said in ablation.after.items()
+        for head in range(len(said.turned))
+        if site.stack == "encoder" and said.turned[head]
+    }
+    most = max(changes, key=lambda site: changes[site])
+    assert f"Without head {most[1] + 1} of layer {most[0] + 1}" in text_of(app)
+
+
+def test_the_mean_in_the_place_of_the_head_of_the_title_is_said_where_it_changes_the_answer_otherwise():
+    text = "The good actor was good until the end."
+    said = text_of(opened(PAGE, text=text))
+    assert "Without head 3 of layer 1, the verdict “positive” goes from 65.9 % to 85.4 %: it works against" in said
+    mean = Edits(averaged=frozenset([HeadSite("encoder", 0, 2)]))
+    checkpoint = load_checkpoint("sentiment")
+    change = 100 * (checkpoint.classify(text, mean)["positive"] - checkpoint.classify(text)["positive"])
+    assert f"with its mean in this text there, the change is {decimal(change, '+.1f')} points" in said
+    assert "with its mean in this text there" not in text_of(opened(PAGE, text=text, baseline="reference"))
+
+
 def test_heads_are_enough_by_the_most_that_can_be_muted_though_the_answer_was_another_before():
     counts, turned = (0, 1, 2, 3, 4), np.array([False, True, False, False, True])
     assert head_effects.Curve(counts=counts, values=np.zeros(5), turned=turned).kept() == 3
@@ -218,11 +248,16 @@ def test_heads_are_enough_by_the_most_that_can_be_muted_though_the_answer_was_an
 
 def test_heads_muted_together_are_replaced_as_the_page_says():
     app = opened(PAGE, text=TEXT, layer="2", head="5", muted="2.5", baseline="mean")
-    assert "Muted together: head 6 of layer 3, with their means in this text in their place." in text_of(app)
+    assert "Muted: head 6 of layer 3, with its mean in this text in its place." in text_of(app)
     mean = Edits(averaged=frozenset([HeadSite("encoder", 2, 5)]))
     assert f"→ {100 * load_checkpoint('sentiment').classify(TEXT, mean)['positive']:.1f} %" in text_of(app)
-    reference = opened(PAGE, text=TEXT, layer="2", head="5", muted="2.5", baseline="reference")
-    assert "Muted together: head 6 of layer 3, with zero in their place." in text_of(reference)
+    app = opened(PAGE, text=TEXT, layer="2", head="5", muted="1.0_2.5", baseline="reference")
+    checkpoint = load_checkpoint("sentiment")
+    means = mean_contexts(checkpoint, head_effects.example_passes(checkpoint).values())
+    with held(checkpoint, [HeadSite("encoder", 2, 5), HeadSite("encoder", 1, 0)], means):
+        after = checkpoint.classify(TEXT)["positive"]
+    assert "with their means over the examples in their place. positive: " in text_of(app)
+    assert f"→ {100 * after:.2f} % without them" in text_of(app).replace("\u00a0", " ")
 
 
 def test_in_nats_every_cell_is_the_change_of_the_log_odds():

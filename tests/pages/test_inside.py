@@ -19,7 +19,7 @@ from pages.parts.state.selection import EXAMPLES, Selection
 from tests.pages.test_every_page import SENTENCE, asked, bar, component, follow, opened, typed
 from tests.walk import heading
 from viz.explorer.attention_kinds import kinds_of
-from viz.text.score_sources import title
+from viz.text.causes.score_sources import title, told
 from viz.tokens import decimal
 from viz.walkthrough.step_sentences import TITLES
 
@@ -172,6 +172,7 @@ def test_a_muted_head_has_a_context_of_zeros_in_the_whole_head():
 
 
 def test_the_idea_is_a_sentence_and_pictures_alone():
+    assert len(whole(opened(PAGE, step="product", layer="0", query="2", key="4")).code) == 0
     app = whole(opened(PAGE, step="softmax"))
     assert len(app.code) == 0
     assert not any("$" in text.value for text in app.markdown)
@@ -198,12 +199,12 @@ def test_until_one_is_chosen_the_largest_weight_of_the_head_is_shown(encoder):
 
 
 def test_the_parts_of_the_score_are_told_apart_in_the_first_layer_only(encoder):
-    app = whole(opened(PAGE, text=SENTENCE, step="product", query="2", key="4"))
+    app = whole(opened(PAGE, text=SENTENCE, step="product", query="2", key="4", depth="numbers"))
     parts = app.code[0].value
     scaled = encoder.blocks[0].self_attention.products[0, 2, 4] / 4
     assert sum(json.loads(parts.replace("'", '"')).values()) == pytest.approx(float(scaled), abs=1e-5)
     app.selectbox(key="inside_layer").set_value(1).run()
-    assert len(whole(app).code) == 0
+    whole(app)
     assert "Where this score comes from" not in [heading.value for heading in app.subheader]
 
 
@@ -495,14 +496,54 @@ def test_why_it_looks_there_is_told_of_any_layer_and_leads_to_the_head_that_wrot
 
 
 def test_a_translators_cross_attention_leads_back_into_the_stack_that_wrote_the_part():
-    text, weight = "The small dog sees the old man.", {"layer": "1", "head": "7", "query": "9", "key": "8"}
+    text, query, key = "The small dog sees the old man.", 7, 6
+    checkpoint = load_checkpoint("translate-en-fr")
+    trace: Any = checkpoint.trace(text)
+    ways = (followed_back(checkpoint, trace, HeadSite("decoder", 1, head, "cross"), query, key) for head in range(8))
+    head, step = next(
+        (head, way[0]) for head, way in enumerate(ways) if way[0].stack == "decoder" and way[0].head and told(way)
+    )
+    weight = {"layer": "1", "head": f"{head}", "query": f"{query}", "key": f"{key}"}
     app = opened(PAGE, checkpoint="translate-en-fr", text=text, attention="cross", step="product", **weight)
     assert "wrote at" in text_of(app)
-    assert whole(app).button(key="step_back_0").label == "Inside head 1 of layer 2 of the decoder"
+    assert step.head is not None
+    name = f"head {step.head.head + 1} of layer {step.head.layer + 1} of the decoder"
+    assert whole(app).button(key="step_back_0").label.endswith(name)
     whole(app.button(key="step_back_0").click().run())
-    assert app.selectbox(key="inside_attention").value == "decoder"
-    assert [app.selectbox(key=f"inside_{name}").value for name in SITE[:3]] == [1, 0, 9]
+    assert app.selectbox(key="inside_attention").value == ("decoder" if step.head.attention == "self" else "cross")
+    place = [app.selectbox(key=f"inside_{name}").value for name in SITE[:3]]
+    assert place == [step.head.layer, step.head.head, step.position]
     assert "Why it looks there" in [heading.value for heading in app.subheader]
+
+
+@pytest.mark.parametrize("step", ["product", "softmax", "whole"])
+def test_why_it_looks_there_gives_the_score_and_the_mean_of_the_trace(step: str):
+    trace: Any = load_checkpoint("sentiment").trace(SENTENCE)
+    scores = trace.encoder.blocks[2].self_attention.scores[1, 3]
+    app = opened(PAGE, text=SENTENCE, step=step, layer="2", head="1", query="3", key="4")
+    above = float(scores[4] - scores.mean())
+    sizes = [decimal(float(value), ".4f") for value in (scores[4], scores.mean(), abs(above))]
+    said = "The score is {}; the mean of the scores that this query gives is {}. The bars split the {} {} it."
+    assert said.format(*sizes, "above" if above > 0 else "below") in text_of(app)
+
+
+def test_of_a_hidden_key_and_of_a_query_that_sees_one_key_it_is_said_why_there_is_no_why():
+    app = opened(PAGE, checkpoint="stories", text="The old king saw", step="product", query="1", key="3")
+    assert "The mask hides this key from this query" in text_of(app)
+    app = opened(PAGE, checkpoint="stories", text="Once", step="softmax")
+    assert "This query sees one key alone" in text_of(app)
+    assert "The score is" not in text_of(app)
+
+
+def test_no_picture_of_a_step_is_described_twice(caplog):
+    for step in STEPS:
+        opened(PAGE, text="A slow film.", step=step)
+    assert "already sets description" not in caplog.text
+
+
+def test_a_sentence_that_ends_with_the_key_of_a_full_stop_has_one():
+    app = opened(PAGE, text="A slow film.", query="1", key="3")
+    assert "to key 4 · .\n" in text_of(app)
 
 
 def test_why_it_looks_there_is_not_told_of_an_edited_pass():

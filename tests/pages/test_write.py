@@ -146,7 +146,7 @@ def test_a_text_of_two_tokens_has_no_habit_to_exceed():
 def test_a_text_of_one_token_has_looked_at_nothing_before():
     app = opened("write.py", checkpoint="stories", text="Once")
     title, sentence = finding(app)
-    assert title.startswith("After “Once”, the likeliest token is “upon”: ")
+    assert title.startswith("After “Once”, the likeliest token is “,”: ")
     assert sentence.startswith("After one token, ")
     assert "attends to" not in sentence
 

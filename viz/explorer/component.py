@@ -33,7 +33,7 @@ def answers(*, key: str, message: Mapping[str, Any], on_row: Callable[[], None],
 
 
 def comparison(compared: Mapping[str, Any], *, key: str) -> None:
-    """Two runs' weights and their difference, as ``viz.charts.comparison.comparison_data`` gives them."""
+    """Two runs' weights and their difference, as ``viz.charts.causes.comparison.comparison_data`` gives them."""
     markup = '<div class="compared" role="group" aria-label="Attention before and after"></div>'
     drawing_component("comparison", markup)(key=key, data=dict(compared), height="content")
 

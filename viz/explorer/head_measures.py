@@ -11,11 +11,11 @@ from jaxtyping import Float
 from model.measures.head_kinds import KINDS
 from model.measures.head_scores.score_file import HeadScores
 from viz.charts.head_statistics import TITLES
-from viz.explorer.layout import BAR_DIGITS
-from viz.explorer.view import ABOVE, MOVED, OVER_TEXTS
+from viz.explorer.layout import BAR_DIGITS, LEAST_BAR
+from viz.explorer.view import ABOVE, MOVED, MUTED, OVER_TEXTS
 from viz.text.head_findings import NAMES
 from viz.text.head_kind_tables import NAMES as NAMES_OVER_TEXTS
-from viz.text.head_kind_tables import measured_on
+from viz.text.head_kind_tables import RANDOM, measured_on
 
 DIGITS = 4  # significant, that the browser gets
 NO_MEASURES: Mapping[str, Sequence["HeadMeasure"]] = {}
@@ -77,6 +77,17 @@ def of_moved(lengths: Float[np.ndarray, "layer head"]) -> list[HeadMeasure]:
     return [HeadMeasure(name=MOVED, group=OF_THIS_TEXT, label="length of what it adds", said=said, values=lengths)]
 
 
+def of_muting(changes: Float[np.ndarray, "layer head"], *, signed: bool) -> list[HeadMeasure]:
+    """What becomes of the answer without each head, in points of its probability.
+
+    signed: else, where the model predicts nothing, by how many percent of their length the last vectors move.
+    """
+    what = "points of the answer’s probability" if signed else "percent of their length that the last vectors move"
+    label = "effect of muting it on the answer" if signed else "effect of muting it on the last vectors"
+    said = f"{what} when it alone is muted"
+    return [HeadMeasure(name=MUTED, group=OF_THIS_TEXT, label=label, said=said, values=changes)]
+
+
 def of_scores(scores: HeadScores, attention: str) -> list[HeadMeasure]:
     """By how much the kinds that were measured over many texts exceed their null there."""
     tables, on = scores.kinds.get(attention, {}), measured_on(scores)
@@ -84,8 +95,8 @@ def of_scores(scores: HeadScores, attention: str) -> list[HeadMeasure]:
         HeadMeasure(
             name=f"{OVER_TEXTS}{kind}",
             group=OF_MANY_TEXTS,
-            label=f"{name}, above its null",
-            said=f"“{name}”, above its null over {on}",
+            label=f"{name}, above its null in many texts",
+            said=f"“{name}”, above its null over {RANDOM if kind == 'induction' else on}",
             values=tables[kind].scores - tables[kind].nulls,
         )
         for kind, (name, _) in NAMES_OVER_TEXTS.items()
@@ -94,8 +105,9 @@ def of_scores(scores: HeadScores, attention: str) -> list[HeadMeasure]:
 
 
 def largest_magnitude(values: Float[np.ndarray, "layer head"]) -> float:
-    """What a whole bar stands for: the largest |value|, or 1 where there is none."""
-    return float(np.nanmax(np.abs(values), initial=0.0)) or 1.0 if np.isfinite(values).any() else 1.0
+    """What a whole bar stands for: the largest |value|, or 1 where all are shown as 0, or there is none."""
+    largest = float(np.nanmax(np.abs(values), initial=0.0)) if np.isfinite(values).any() else 0.0
+    return largest if largest >= LEAST_BAR else 1.0
 
 
 def ranks(values: Float[np.ndarray, "layer head"]) -> list[tuple[int, int]]:
@@ -110,7 +122,7 @@ def value_text(value: float) -> str:
         return ""
     digits = next(digits for most, digits in BAR_DIGITS if abs(value) < most)
     number = Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)  # as a browser rounds
-    return f"{number:f}".replace("-", "−")
+    return f"{number:f}".replace("-", "−" if number else "")
 
 
 def chosen_measure(measures: Sequence[HeadMeasure], name: str) -> HeadMeasure | None:

@@ -21,14 +21,16 @@ MAXIMA = ("auto", "one", "shared", "head")
 COLOURS = ("blue", "orange", "grey")
 ORDERS = ("layers", "measure")
 # What can be shown of every head, whether a text and a model have it or not: statistics of this text, by how much kinds
-# of heads exceed their nulls in it and over many texts, and the length of what a head adds. head_measures.py has them.
+# of heads exceed their nulls in it and over many texts, the length of what a head adds, and what becomes of the answer
+# without it. head_measures.py has them.
 STATISTICS = ("entropy", "distance", "self", "previous", "next", "first", "special", "punctuation")
-ABOVE, OVER_TEXTS, MOVED = "above.", "texts.", "moved"
+ABOVE, OVER_TEXTS, MOVED, MUTED = "above.", "texts.", "moved", "muted"
 MEASURES = (
     "",
     *STATISTICS,
     *(f"{ABOVE}{kind}" for kind in KINDS),
     MOVED,
+    MUTED,
     *(f"{OVER_TEXTS}{kind}" for kind in KINDS_OVER_TEXTS),
 )
 CHOICES: dict[str, tuple[Any, ...]] = {

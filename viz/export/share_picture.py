@@ -30,7 +30,7 @@ from viz.explorer.svg.scene import place_of
 from viz.explorer.view import ShownNumbers, TokenGroup, View, shown_numbers
 from viz.export.provenance import PROGRAM, Provenance
 from viz.sentences.curve_look import LOOK
-from viz.theme import FONT, LIGHT, Theme
+from viz.theme import FONT, LIGHT, Theme, colour_at, difference_scale
 from viz.tokens import list_of, visible
 
 WIDTH, HEIGHT = 1200, 630  # pixels: what sites show beside a link
@@ -42,6 +42,7 @@ TITLE_SIZES, SENTENCE_SIZES, TOKEN_SIZES = (44, 38, 32), (25, 22), (28, 25, 22, 
 LONGEST = 200  # characters of any line: more has no room
 SMALL, LEADING = 20, 1.25
 THICKEST, BAR_TYPE = 56, 28  # of a bar where there are few, and of the type beside it
+SENTENCE_END = re.compile(r"(?<=[.)]) (?=[A-Z])")
 MOST_LINES = 2  # of the title, of the sentence
 BETWEEN_TOKENS = 0.9  # of the type's size
 _MARKUP = re.compile(r"\\([!-/:-@\[-`{-~])|\*\*|(?<!\\)[*`]|\[([^\]]*)\]\([^)]*\)")
@@ -59,11 +60,15 @@ class ShareWords:
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """A number of a finding. length: from 0 to 1, where the longest bar ends; label: the number in words."""
+    """A number of a finding. length: from 0 to 1, where the longest bar ends; label: the number in words.
+
+    against: whether the number is negative where others are positive, which has the other colour of a difference.
+    """
 
     name: str
     length: float
     label: str
+    against: bool = False
 
 
 def bars_png(
@@ -88,10 +93,15 @@ def bar_chart(bars: Sequence[Bar], height: Length, theme: Theme) -> Panel:
         y = (2 * place + 1) * thick
         parts += [
             label(fitted(bar.name, third / WIDER, size), third - size, y, size, text_anchor="end", fill=theme.text),
-            box(third, y - thick / 2, max(2, third * bar.length), thick, fill=theme.accent),
+            box(third, y - thick / 2, max(2, third * bar.length), thick, fill=bar_colour(bar, theme)),
             label(fitted(bar.label, third / WIDER, size), third * (1 + bar.length) + size, y, size, fill=theme.text),
         ]
     return Panel("".join(parts), ROOM, height)
+
+
+def bar_colour(bar: Bar, theme: Theme) -> str:
+    """The accent, or what stands for the other direction."""
+    return colour_at(difference_scale(theme), -1.0) if bar.against else theme.accent
 
 
 def share_png(
@@ -134,12 +144,22 @@ def top(words: ShareWords, theme: Theme) -> Panel:
         (words.title, TITLE_SIZES, "700", BOLDER),
         (words.sentence, SENTENCE_SIZES, "400", WIDER),
     ):
-        size, lines = lines_that_fit(text, ROOM / wider, sizes)
+        size, lines = whole_sentences(text, ROOM / wider, sizes)
         for line in lines:
             parts.append(label(line, 0, y + size * LEADING / 2, size, font_weight=weight, fill=theme.text))
             y += size * LEADING
         y += 8
     return Panel("".join(parts), ROOM, y)
+
+
+def whole_sentences(text: str, room: Length, sizes: Sequence[int]) -> tuple[int, list[str]]:
+    """As many sentences from the first on as fit; a single one is cut at the end."""
+    sentences = SENTENCE_END.split(text)
+    for kept in range(len(sentences), 1, -1):
+        size, lines = lines_that_fit(shorter := " ".join(sentences[:kept]), room, sizes)
+        if " ".join(lines) == shorter:
+            return size, lines
+    return lines_that_fit(sentences[0], room, sizes)
 
 
 def lines_that_fit(text: str, room: Length, sizes: Sequence[int]) -> tuple[int, list[str]]:

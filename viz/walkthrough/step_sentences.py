@@ -155,7 +155,9 @@ def answer(path: WeightPath) -> str:
     where = f"head {counted(path.site.head)} of layer {counted(path.site.layer)}"
     if not path.is_allowed():
         return f"In {where}, query {query} may not see key {key}: its weight is 0.{_edited(path)}"
-    given = f"query {query} gives {share(path.weight())} of its attention to key {key}."
+    given = (
+        f"query {query} gives {share(path.weight())} of its attention to key {key}{'' if key.endswith('.') else '.'}"
+    )
     largest = " It is the largest weight of the head." if path.is_largest() else ""
     return f"In {where}, {given}{largest}{_edited(path)}"
 

@@ -21,6 +21,7 @@ from model.measures.causes.resumed_pass import (
     Contexts,
     attention_at,
     attention_sites,
+    final_of_contexts,
     final_of_texts,
     final_states,
     rows_at_once,
@@ -28,6 +29,7 @@ from model.measures.causes.resumed_pass import (
 from model.measures.outcome import Outcome, outcome_of
 from model.scores import for_every_head
 from model.trace import AttentionTrace, Trace
+from model.transformer import Transformer
 
 MeanContexts = Mapping[SublayerSite, Float[Tensor, "head head_width"]]
 
@@ -59,8 +61,7 @@ def head_ablation(
     "reference" (its mean over other texts, ``mean_contexts``). trace: of this checkpoint, with ``edits``. ValueError
     for another baseline, or for "reference" without one.
     """
-    if baseline not in ("zero", "mean", "reference") or (baseline == "reference") != (reference is not None):
-        raise ValueError(f"baseline: found {baseline!r} and {'a' if reference else 'no'} reference")
+    check_baseline(baseline, reference)
     heads = each_attention(checkpoint, trace, baseline=baseline, reference=reference, edits=edits)
     outcome = outcome_of(checkpoint, trace)
     return Ablation(outcome=outcome, before=said_before(checkpoint, trace, outcome), after=dict(heads))
@@ -95,27 +96,58 @@ def cumulative_ablation(
     counts: Sequence[int] | None = None,
     *,
     baseline: str = "zero",
+    reference: MeanContexts | None = None,
     edits: Edits = NO_EDITS,
 ) -> Said:
     """The answer with the first so many of these heads muted; ``counts`` None: with none, one, two … and all of them.
 
-    baseline: "zero" or "mean", what stands in the place of each, the mean being that of the pass with the others muted.
-    trace: of this checkpoint, with ``edits``. ValueError for another baseline.
+    baseline: what stands in the place of each, as in ``head_ablation``; "mean" is that of the pass with the others
+    muted. trace: of this checkpoint, with ``edits``. ValueError for another baseline, or for "reference" without one.
     """
-    if baseline not in ("zero", "mean"):
-        raise ValueError(f"baseline: found {baseline!r}, wanted 'zero' or 'mean'")
-    field = "muted" if baseline == "zero" else "averaged"
+    check_baseline(baseline, reference)
     model, outcome = checkpoint.model, outcome_of(checkpoint, trace)
     counts = range(len(heads) + 1) if counts is None else counts
-    muted = [replace(edits, **{field: getattr(edits, field) | frozenset(heads[:count])}) for count in counts]
-    source, parts, rows = trace.text_stack, [], rows_at_once(model, trace)
-    for start in range(0, len(muted), rows):
-        batch = muted[start : start + rows]
-        ids = source.ids.expand(len(batch), -1)
-        segments = None if source.segments is None else torch.tensor(source.segments).expand_as(ids)
-        final = final_of_texts(model, trace, ids, segments, batch)
+    parts, rows = [], rows_at_once(model, trace)
+    for start in range(0, len(counts), rows):
+        muted = [heads[:count] for count in counts[start : start + rows]]
+        if reference is None:
+            final = final_without(model, trace, muted, baseline, edits)
+        else:
+            final = final_of_contexts(model, trace, held_contexts(trace, muted, reference), edits)
         parts.append(said_of(model, outcome, trace, final))
     return joined(parts)
+
+
+def final_without(
+    model: Transformer, trace: Trace, muted: Sequence[Sequence[HeadSite]], baseline: str, edits: Edits
+) -> Float[Tensor, "row _ width"]:
+    """What the head would read with each of these sets of heads muted, by zero or by their means."""
+    field, source = "muted" if baseline == "zero" else "averaged", trace.text_stack
+    each = [replace(edits, **{field: getattr(edits, field) | frozenset(heads)}) for heads in muted]
+    ids = source.ids.expand(len(each), -1)
+    segments = None if source.segments is None else torch.tensor(source.segments).expand_as(ids)
+    return final_of_texts(model, trace, ids, segments, each)
+
+
+def held_contexts(
+    trace: Trace, muted: Sequence[Sequence[HeadSite]], reference: MeanContexts
+) -> dict[SublayerSite, Contexts]:
+    """For each of these sets of heads their means over other texts, at every position; NaN for all other heads."""
+    held = {}
+    for site in attention_sites(trace):
+        context = attention_at(trace, site).context
+        held[site] = context.new_full((len(muted), *context.shape), torch.nan)
+        for row, heads in enumerate(muted):
+            for head in heads:
+                if (head.stack, head.layer, head.attention) == (site.stack, site.layer, site.sublayer):
+                    held[site][row, head.head] = reference[site][head.head].to(context)
+    return held
+
+
+def check_baseline(baseline: str, reference: MeanContexts | None) -> None:
+    """ValueError for a baseline that there is not, or without the means that it needs."""
+    if baseline not in ("zero", "mean", "reference") or (baseline == "reference") != (reference is not None):
+        raise ValueError(f"baseline: found {baseline!r} and {'a' if reference else 'no'} reference")
 
 
 def attention_ablation(checkpoint: Checkpoint, trace: Trace, *, edits: Edits = NO_EDITS) -> Ablation:

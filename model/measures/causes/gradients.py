@@ -125,7 +125,7 @@ def integral_parts(
 def paths() -> Iterator[Path]:
     """Places from 0 to 1 and their shares, ever more of them."""
     yield from map(shares_by_power, (32, 64))
-    yield from map(shares_by_size, (128, 256, 512, 1024, 2048, 4096))
+    yield from map(shares_by_size, (128, 256, 512, 1024, 2048, 4096, 8192))
 
 
 def shares_by_power(steps: int) -> Path:

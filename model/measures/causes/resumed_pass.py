@@ -4,7 +4,7 @@ What lies before that attention is the same in all of them and is not computed a
 single weights and the patching of heads are all contexts that differ in some rows from the traced one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -96,6 +96,28 @@ def resumed(
     assert trace.decoder is not None
     target = in_rows(trace.decoder.blocks[0].stream_in, stream)
     return end_of(model.decoder, target, beside_stream(model.decoder, target, final, edits))
+
+
+@torch.no_grad()
+def final_of_contexts(
+    model: Transformer, trace: Trace, contexts: Mapping[SublayerSite, Contexts], edits: Edits = NO_EDITS
+) -> Float[Tensor, "row _ width"]:
+    """What the head would read of whole passes with these contexts in several attentions, NaN where they are computed.
+
+    As many rows as are in ``contexts``, in one batch. trace: of the same text.
+    """
+    final, some = None, next(iter(contexts.values()))
+    for stack, traced in ((model.encoder, trace.encoder), (model.decoder, trace.decoder)):
+        if stack is None or traced is None:
+            continue
+        stream = in_rows(traced.blocks[0].stream_in, some)
+        beside = beside_stream(stack, stream, final, edits)
+        for site, each in contexts.items():
+            if site.stack == stack.name:
+                beside = replace(beside, interventions=with_contexts(beside.interventions, site, each))
+        final = end_of(stack, stream, beside)
+    assert final is not None
+    return final
 
 
 @torch.no_grad()

@@ -32,8 +32,9 @@ class SourceStep:
     """One step back: the largest part of a score above the mean, and where the head that it comes from read it.
 
     site, query, key: whose score it is. score: above the mean of the keys that the query may see. weight: what the
-    softmax makes of it. side: "query" or "key", whose stream the part stands in; value: what it is of the score. read:
-    the position of which the part's head wrote most of it, and read_share: how much; None where the part is no head.
+    softmax makes of it. side: "query" or "key", whose stream the part stands in; value: what it is of the score, and
+    opposed: the sum of that side's parts whose sign is not the score's. read: the position of which the part's head
+    wrote most of it, and read_share: how much; None where the part is no head.
     """
 
     site: HeadSite
@@ -44,6 +45,7 @@ class SourceStep:
     side: str
     part: Part
     value: float
+    opposed: float
     read: int | None = None
     read_share: float | None = None
 
@@ -63,6 +65,11 @@ class SourceStep:
         return self.value / self.score
 
     @property
+    def opposed_share(self) -> float:
+        """How much of the score above the mean the parts against it take away, which those for it have to make up."""
+        return -self.opposed / self.score
+
+    @property
     def head(self) -> HeadSite | None:
         """The head that wrote the part, where one did."""
         if self.part.layer is None or self.part.head is None:
@@ -73,9 +80,19 @@ class SourceStep:
 def step_to(trace: Trace, sources: ScoreSources, side: str, part: Part) -> SourceStep:
     """The step from a score to a part of it."""
     site, query, key = sources.site, sources.query, sources.key
-    weight, value = float(attention_of(trace, site).weights[site.head, query, key]), sources.by(side)[part]
-    place = {"query": query, "key": key}
-    return SourceStep(site=site, **place, score=sources.score, weight=weight, side=side, part=part, value=value)
+    weight, parts = float(attention_of(trace, site).weights[site.head, query, key]), sources.by(side)
+    opposed = sum((value for value in parts.values() if value * sources.score < 0), 0.0)
+    return SourceStep(
+        site=site,
+        query=query,
+        key=key,
+        score=sources.score,
+        weight=weight,
+        side=side,
+        part=part,
+        value=parts[part],
+        opposed=opposed,
+    )
 
 
 @torch.no_grad()

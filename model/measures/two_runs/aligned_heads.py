@@ -89,6 +89,18 @@ def row_distances(first: Rows, second: Rows) -> Float[np.ndarray, " _"]:
     return np.abs(second - first).sum(axis=-1).mean(axis=-1) / 2
 
 
+def chance_distances(first: Rows, second: Rows, seed: int = 0) -> Float[np.ndarray, " _"]:
+    """The same with the weights of each row of the second in random order among the keys that it looks at.
+
+    How far apart two heads would look of which the second spreads its attention as it does, but over keys by chance.
+    """
+    generator, shuffled = np.random.default_rng(seed), second.copy()
+    for row in range(second.shape[1]):
+        seen = np.flatnonzero(second[:, row].any(axis=0))
+        shuffled[:, row, seen] = generator.permuted(second[:, row, seen], axis=1)
+    return row_distances(first, shuffled)
+
+
 def head_distances(
     first: Sequence[AttentionTrace], second: Sequence[AttentionTrace], pairing: AttentionPairing
 ) -> Float[np.ndarray, "layer head"]:

@@ -26,7 +26,7 @@ from pages.parts.state.session import choose, current, unusable
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import explain, show_chart, show_measured
 from pages.parts.widgets.head_switches import one_head_on
-from viz.charts.comparison import MOST_DRAWN, comparison_data, distance_chart
+from viz.charts.causes.comparison import MOST_DRAWN, comparison_data, distance_chart
 from viz.explorer import View
 from viz.explorer.attention_kinds import TITLES, Kind, kinds_of
 from viz.explorer.component import comparison

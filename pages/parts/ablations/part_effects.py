@@ -19,6 +19,7 @@ from viz.tokens import counted, percent, visible
 
 AT_ONCE = 64  # tokens of the longer stack: up to here every part is measured before the page is drawn
 EFFECT_BYTES, EFFECTS_BYTES = 1_000, 4_000_000  # of one, with its key, and of all that are kept
+LONGEST_OUTPUT = 40  # characters of a text that a decoder wrote
 HIDDEN_IN = {
     "encoder": "no encoder head looks at",
     "decoder": "no decoder head looks at",
@@ -207,9 +208,9 @@ def effect_of(
 
 
 def name_of(checkpoint: Checkpoint, outcome: Outcome) -> str:
-    """The label or the token that is followed."""
+    """The label, the token or the output that is followed."""
     if outcome.kind == "label":
         return visible(checkpoint.config.labels[outcome.answers[0]])
     if outcome.kind in ("next", "masked"):
         return visible(checkpoint.tokenizer.pieces([outcome.answers[0]])[0])
-    return ""
+    return visible(checkpoint.tokenizer.decode(outcome.answers), LONGEST_OUTPUT) if outcome.answers else ""

@@ -9,12 +9,13 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float, Int
 
-from model.measures.two_runs.aligned_heads import aligned_rows, head_distances, nearest_heads
+from model.measures.two_runs.aligned_heads import aligned_rows, chance_distances, head_distances, nearest_heads
 from pages.parts.compare.settings import PARTNERS, CompareSettings
 from pages.parts.compare.two_passes import TwoPasses
 from pages.parts.lru_cache import LRUCache
 from viz.tokens import counted
 
+ORDERS = 20
 CACHE_BYTES, KEY_BYTES = 4_000_000, 4_000
 Site = tuple[int, int]
 
@@ -52,6 +53,11 @@ class ComparedHeads:
         weights = first[layer].weights[[head]], second[other_layer].weights[[other_head]]
         one, other = aligned_rows(*weights, self.passes.pairing)
         return one[0], other[0]
+
+    def by_chance(self, site: Site) -> float:
+        """How far a head would be from its partner if that looked at its keys in random order: the mean of some."""
+        first, second = (rows[None] for rows in self.rows(site))
+        return float(np.mean([chance_distances(first, second, seed) for seed in range(ORDERS)]))
 
     def most_attended(self, site: Site) -> tuple[str, str]:
         """The key to which the aligned queries give most, in A and in B."""

@@ -8,14 +8,14 @@ from model.measures.two_runs.token_pairs import by_hand
 from pages.parts.compare.token_links import pressed_link, token_links, with_link
 from pages.parts.compare.two_passes import TwoPasses, names_of, two_passes
 from pages.parts.state.session import choose, current
-from viz.text import two_runs as sentences
+from viz.text.causes import two_runs as sentences
 
 PARTNERS_TITLE = "Which tokens are partners"
 PARTNERS_HELP = (
     "Found by the longest sequence of pieces that both texts have in common; between two of these, tokens are partners "
     "in order where both texts have as many; then pieces that only moved. Dashed: a token without a partner."
 )
-LINK_HINT = "Press a token of A and one of B: two that are no partners are joined, two that are part."
+LINK_HINT = "Press a token of A, then one of B: that makes them partners, or parts them if they are."
 CANNOT_LINK = (
     "This cannot be: one pair of tokens has to stay, and a token that the tokenizer added has such a token as partner."
 )

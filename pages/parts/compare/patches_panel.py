@@ -13,8 +13,8 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, run_again
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import show_chart
-from viz.charts.patched_answers import patch_grid
-from viz.text import two_runs as sentences
+from viz.charts.causes.patched_answers import patch_grid
+from viz.text.causes import two_runs as sentences
 from viz.tokens import counted, position_name
 
 PATCH_TITLE = "What carries the difference?"

@@ -12,10 +12,11 @@ from pages.parts.edit.edited_pass import EditedPass, Suggestion
 from pages.parts.passes import target_of
 from pages.parts.prediction import no_prediction, output_of
 from pages.parts.state.selection import Selection
-from viz.charts.weight_editor import answer_panel
+from viz.charts.causes.weight_editor import answer_panel
 from viz.explorer.attention_kinds import Kind
-from viz.text import edited_weights as sentences
-from viz.text.edited_weights import Look
+from viz.text.causes import edited_weights as sentences
+from viz.text.causes.edited_weights import Look
+from viz.text.causes.head_effects import LEAST
 
 TITLES = {
     "label": "Verdict",
@@ -80,11 +81,15 @@ def found(run: EditedPass, kind: Kind, suggestion: Suggestion | None) -> tuple[s
         return suggestion_said(run, kind, suggestion, named, before)
     after, look = outcome_value(run.outcome, run.before, run.after), look_of(run, kind)
     heads = {cell.site for cell in run.edits.overwritten}
-    title = sentences.title(look, len(run.edits.overwritten), len(heads), run.outcome.kind, named, before, after)
+    rows = len({(cell.site, cell.query) for cell in run.edits.overwritten})
+    title = sentences.title(look, rows, len(heads), run.outcome.kind, named, before, after)
     turned = answers_otherwise(run.outcome, run.after) and run.outcome.kind != "output"
     site = min(heads)
-    moved = float(stream_distances([run.before.output_stack.final], [run.after.output_stack.final])[0])
-    return title, sentences.sentence(look, (site.layer, site.head), moved, turned=turned)
+    last = [trace.output_stack.blocks[-1].stream_out for trace in (run.before, run.after)]
+    moved = float(stream_distances(*([stream] for stream in last))[0])
+    whose = "decoder’s " if run.before.encoder is not None and run.before.decoder is not None else ""
+    said = sentences.sentence(look, (site.layer, site.head), moved, heads=len(heads), whose=whose, turned=turned)
+    return title, said
 
 
 def suggestion_said(
@@ -100,4 +105,13 @@ def suggestion_said(
         before=float(run.base[suggestion.query, suggestion.key]),
         after=1.0,
     )
-    return sentences.suggestion(look, run.outcome.kind, named, before, suggestion.after, turned=suggestion.turned)
+    numbers = before, suggestion.after
+    if not is_worth_a_try(run, suggestion):
+        return sentences.nothing_to_suggest(look, run.outcome.kind, named, *numbers)
+    return sentences.suggestion(look, run.outcome.kind, named, *numbers, turned=suggestion.turned)
+
+
+def is_worth_a_try(run: EditedPass, suggestion: Suggestion) -> bool:
+    """Whether one would see that the suggested edit changes the answer."""
+    before = outcome_value(run.outcome, run.before, run.before)
+    return suggestion.turned or abs(suggestion.after - before) >= LEAST

@@ -1,5 +1,7 @@
 """What the edit changes after the head: the stream of every layer, and where later heads look."""
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
@@ -15,12 +17,13 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import chart_spec, show_chart
-from viz.charts.comparison import MOST_DRAWN, comparison_data, distance_chart
-from viz.charts.head_effects import CHOSEN, effect_grid
+from pages.parts.widgets.head_switches import grid_key
+from viz.charts.causes.comparison import MOST_DRAWN, comparison_data, distance_chart
+from viz.charts.causes.head_effects import CHOSEN, effect_grid
 from viz.charts.head_statistics import chosen_heads
 from viz.explorer.attention_kinds import TITLES, kinds_of
 from viz.explorer.component import comparison
-from viz.text import edited_weights as sentences
+from viz.text.causes import edited_weights as sentences
 from viz.tokens import counted, markdown_text
 
 MOST = 5  # heads in the list
@@ -52,7 +55,7 @@ def show_changes(selection: Selection, run: EditedPass) -> None:
     if SITES[name] == (run.site.stack, run.site.attention):
         site = run.site.layer, run.site.head
     chosen = chosen_head(selection, moved, site)
-    draw_heads(run, moved, chosen)
+    draw_heads(moved, chosen, name)
     show_list(moved, site, name)
     compare_head(run, name, chosen)
 
@@ -104,21 +107,22 @@ def in_order(moved: Float[np.ndarray, "layer head"], own: tuple[int, int]) -> li
     return sorted(np.ndindex(*moved.shape), key=lambda site: (site == own, -moved[site], site))
 
 
-def draw_heads(run: EditedPass, moved: Float[np.ndarray, "layer head"], chosen: tuple[int, int]) -> None:
+def draw_heads(moved: Float[np.ndarray, "layer head"], chosen: tuple[int, int], name: str) -> None:
     """The grid; a press chooses the head that is compared."""
     said = {site: sentences.moved_said(site, float(moved[site])) for site in np.ndindex(*moved.shape)}
-    key = ("moved heads", moved.tobytes(), moved.shape, chosen)
+    known = ("moved heads", moved.tobytes(), moved.shape, chosen)
     spec = chart_spec(
-        (key, theme().background),
+        (known, theme().background),
         lambda: effect_grid(moved, said, signed=False, chosen=chosen, called=SCALE, theme=theme()),
     )
     alt = f"How much of its attention each of {moved.shape[0]} × {moved.shape[1]} heads moved."
-    st.vega_lite_chart(spec, theme=None, on_select=take_head, selection_mode=[CHOSEN], key="moved_grid", alt=alt)
+    key = f"{grid_key('moved_grid')} {name}"
+    st.vega_lite_chart(spec, theme=None, on_select=partial(take_head, key), selection_mode=[CHOSEN], key=key, alt=alt)
 
 
-def take_head() -> None:
+def take_head(element: str) -> None:
     """The head that was pressed."""
-    points = st.session_state["moved_grid"]["selection"][CHOSEN]
+    points = st.session_state[element]["selection"][CHOSEN]
     sites = chosen_heads(points, (1_000, 1_000))
     if len(sites) == 1:
         choose(moved=tuple(next(iter(sites))))

@@ -9,16 +9,20 @@ MOST = 200  # steps
 class History:
     """The edits before the present one, the last of them last, and those that were undone, the next of them last.
 
-    subject: what they are edits of; with another the history begins anew.
+    subject: what they are edits of; with another the history begins anew. left_behind: whether the one before had an
+    edit, and this one has had none yet.
     """
 
     subject: object = None
     present: str = ""
     past: list[str] = field(default_factory=list)
     future: list[str] = field(default_factory=list)
+    left_behind: bool = False
 
     def visit(self, subject: object, edits: str) -> None:
         """Note what is shown now, however it came: made, undone, or by the browser's Back and Forward."""
+        left = self.left_behind if subject == self.subject else bool(self.present)
+        self.left_behind = left and not edits
         if subject != self.subject:
             self.subject, self.present, self.past, self.future = subject, edits, [], []
         elif edits == self.present:

@@ -28,7 +28,8 @@ const HELP =
   "Weights of one head. Arrow keys move, Enter types a value, plus and minus change it, Delete puts the row back."
 const DRAG = "Drag a cell up or down to change its weight, or select it and type a number."
 const TAP = "Tap a cell, then drag it up or down, or type a number."
-const PAINT = "Paint over cells: each gets the value of the brush."
+const PAINT = "Paint over cells: each gets the value of the brush, as far as its row has room."
+const AT_MOST = "A weight is at most 100 %."
 const MASKED = "The mask hides this token from the query. Allow masked cells to set it anyway."
 const HIDDEN = "A kept edit hides this token from every head, so its weight stays 0."
 const ALONE = "Nothing else in the row could take the weight: the query may look at no other token."
@@ -107,7 +108,7 @@ function mountTools() {
     "div",
     { className: "tools" },
     el("div", {}, group("Drag or paint", modes), brush, pastMaskLabel),
-    el("div", {}, "The other weights of the row", group("The other weights of the row", rests)),
+    el("div", {}, "When a weight is set, the others", group("The other weights of the row", rests)),
     el("div", { className: "one" }, name, el("span", {}, number, " %"), back),
   )
   const choices = { modes, brush, slider, brushes, rests, pastMask, pastMaskLabel }
@@ -332,6 +333,7 @@ function typeNumber(held) {
   if (held.tools.number.value !== "" && Number.isFinite(value)) {
     const share = Math.min(100, Math.max(0, value)) / 100
     if (setSelected(held, share)) send(held)
+    if (value > 100 && !held.message) held.message = AT_MOST
   }
   drawEditor(held)
 }

@@ -28,7 +28,7 @@ def weight_editor(
     on_undo: Callable[[], None],
     on_redo: Callable[[], None],
 ) -> None:
-    """Draw what ``viz.charts.weight_editor`` gives. on_edit: called with what the browser sent, unchecked."""
+    """Draw what ``viz.charts.causes.weight_editor`` gives. on_edit: called with what the browser sent, unchecked."""
     data = dict(figure) | {"alone": picture_alone()}
     draw = component(KEY, __file__, MARKUP)
     draw(

@@ -16,7 +16,7 @@ export interface Answer {
   texts: { name: string; text: string }[]
 }
 
-// What viz/charts/weight_editor.py gives, and what weight_editor.py adds.
+// What viz/charts/causes/weight_editor.py gives, and what weight_editor.py adds.
 export interface Figure {
   head: string // which head of which text this is, for the server
   caption: string

@@ -2,9 +2,9 @@
 
 import csv
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
+from io import SEEK_END, StringIO
 from threading import Lock
 
 import numpy as np
@@ -25,11 +25,13 @@ from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
-from viz.text.token_measures import MEASURES, OMISSION
+from viz.export.provenance import fact_lines
+from viz.text.causes.token_measures import MEASURES, OMISSION, first_of
 from viz.tokens import counted
 
 NO = Edits()
 CACHE_BYTES, MEASURED_BYTES = 32_000_000, 4_000_000  # of one: a pass is held until its measures are whole
+STOPPED = "_token_measures_stopped"
 AT_ONCE = 0.5  # seconds of measuring before the page shows what there is
 Numbers = Float[np.ndarray, " token"]
 
@@ -55,6 +57,7 @@ class TokenMeasures:
     rollout: Float[np.ndarray, "layer token"]
     difference: float = np.nan
     error: float = np.nan
+    steps: int = 0  # of the integral, so far
     left: str = ""  # what is being measured, "" at the end
 
     def agreement(self, name: str, other: str = OMISSION) -> RankAgreement:
@@ -62,14 +65,23 @@ class TokenMeasures:
         places = list(self.comparable)
         return rank_agreement(self.values[name][places], self.values[other][places])
 
-    def top(self, name: str) -> int | None:
-        """The token, of those that can be left out, that is worth most; None where none is."""
-        places = [at for at in self.comparable if np.isfinite(self.values[name][at])]
-        return max(places, key=lambda at: abs(self.values[name][at]), default=None)
+    def top(self, name: str, least: float = 0.0) -> int | None:
+        """The token that stands out of those that can be left out; None where none does, or none is above ``least``."""
+        return first_of(self.values[name], self.comparable, least)
 
-    def table(self) -> str:
-        """A line for each token, as CSV; positions count from 1."""
-        written = StringIO()
+    def most(self, name: str) -> int:
+        """The first of those with the largest size. ValueError where none is known."""
+        known = [at for at in self.comparable if np.isfinite(self.values[name][at])]
+        return max(known, key=lambda at: abs(self.values[name][at]))
+
+    def rolled_out(self, rollout: Float[np.ndarray, "layer token"]) -> "TokenMeasures":
+        """The same with attention rolled out in another way."""
+        return replace(self, rollout=rollout, values=self.values | {"attention": rollout[-1]})
+
+    def table(self, facts: Mapping[str, str]) -> str:
+        """A line for each token, as CSV; positions count from 1. facts: lines before the header."""
+        written = StringIO("".join(fact_lines(facts)))
+        written.seek(0, SEEK_END)
         table = csv.writer(written, lineterminator="\n")
         table.writerow(["position", "token", *MEASURES, "probability", "probability without it"])
         for at, token in enumerate(self.tokens):
@@ -103,22 +115,51 @@ def measurings() -> LRUCache:
 def token_measures(selection: Selection) -> TokenMeasures:
     """The tokens of the selection's text. ValueError where the model gives no answer."""
     checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
-    residual = selection.of(ExplanationSettings).rollout == ROLLOUTS[0]
-    key = ("tokens", trace_key(selection, NO), residual)
+    key = ("tokens", trace_key(selection, NO))
 
     def measure() -> Measuring:
-        return Measuring(measured_steps(checkpoint, trace, residual=residual))
+        return Measuring(measured_steps(checkpoint, trace))
 
     measuring: Measuring = measurings().get(key, measure, lambda _: MEASURED_BYTES)
-    return measuring.advance(AT_ONCE)
+    known = measuring.known if is_stopped(selection) else measuring.advance(AT_ONCE)
+    if with_residual(selection):
+        return known
+    return known.rolled_out(attention_shares(checkpoint, trace, residual=False).double().numpy())
 
 
-def measured_steps(checkpoint: Checkpoint, trace: Trace, *, residual: bool) -> Iterator[TokenMeasures]:
+def is_stopped(selection: Selection) -> bool:
+    """Whether the visitor has stopped measuring this text."""
+    return bool(st.session_state.get(STOPPED) == trace_key(selection, NO))
+
+
+def stop(selection: Selection) -> None:
+    """Leave what is not measured of this text as it is, for this visitor."""
+    st.session_state[STOPPED] = trace_key(selection, NO)
+
+
+def go_on() -> None:
+    """Measure again what is left."""
+    st.session_state.pop(STOPPED, None)
+
+
+def with_residual(selection: Selection) -> bool:
+    """Whether attention is rolled out with the residual stream as one half."""
+    return selection.of(ExplanationSettings).rollout == ROLLOUTS[0]
+
+
+def head_looking_at(weights: Sequence[Float[np.ndarray, "head query key"]], key: int) -> tuple[int, int]:
+    """Layer and head with the largest mean weight on a key, over all queries. weights: of each layer."""
+    means = [layer[:, :, key].mean(axis=1) for layer in weights]
+    layer = max(range(len(means)), key=lambda at: means[at].max())
+    return layer, int(means[layer].argmax())
+
+
+def measured_steps(checkpoint: Checkpoint, trace: Trace) -> Iterator[TokenMeasures]:
     """What is known after each step: first the three that follow attention, then leaving out, then the integral."""
     outcome = outcome_of(checkpoint, trace)
     names = trace.text_stack.names()
     unknown = np.full(len(names), np.nan)
-    rollout = attention_shares(checkpoint, trace, residual=residual).double().numpy()
+    rollout = attention_shares(checkpoint, trace, residual=True).double().numpy()
     known = TokenMeasures(
         tokens=names,
         outcome=outcome,
@@ -161,6 +202,8 @@ def with_integral(checkpoint: Checkpoint, trace: Trace, known: TokenMeasures) ->
         if found is not None:
             values = known.values | {"integrated": found.tokens.double().numpy()}
             known = replace(known, values=values, difference=found.difference, error=found.error)
+        else:
+            known = replace(known, steps=known.steps + 1)
         yield known
     yield replace(known, left="")
 

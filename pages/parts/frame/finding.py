@@ -40,19 +40,19 @@ def show_finding(question: str, title: str = "", sentence: str = "", *, explaine
         show_title(title or question, sentence, explained)
 
 
-def show_caveats(checkpoint: Checkpoint, trace: Trace, read: int | None = None) -> None:
+def show_caveats(checkpoint: Checkpoint, trace: Trace, read: int | None = None, of: str = "") -> None:
     """What keeps the model from judging this text, and whether it is a new one, in one line under the finding.
 
     Its place is there in any case: a browser makes all that follows anew where an element comes or goes before it.
 
-    read: how many tokens have been read, where more than the text's are.
+    read: how many tokens have been read, where more than the text's are. of: "B", where it is the second of two texts.
     """
     place, stack = st.container(), trace.text_stack
     probabilities = checkpoint.probabilities(trace) if checkpoint.config.labels else None
     doubts = caveats(stack, checkpoint.tokenizer.unknown_id, probabilities, checkpoint.card)
-    model = "" if picture_alone() else model_notice()
+    model = "" if of or picture_alone() else model_notice()
     if sentences := " ".join(filter(None, (model, length(stack, checkpoint.longest, read), doubts))):
-        place.caption(markdown_text(sentences))
+        place.caption(markdown_text(f"{of}: {sentences}" if of else sentences))
 
 
 def show_title(title: str, sentence: str, explained: str | None) -> None:

@@ -79,9 +79,14 @@ NEXT = {
         "Lets you drag a weight of one head, and shows every later layer and the answer change.",
     ),
     "edit": NextPage(
+        "watch",
+        "Next: Watch it learn, how heads come to be",
+        "Plays a training from random weights on, with the step at which a head forms.",
+    ),
+    "watch": NextPage(
         "evidence",
         "Next: How we know, all numbers checked",
-        "Compares every kind of number of this model and text with a computation by other code.",
+        "Compares every kind of number that the app draws with an independent computation.",
     ),
     "evidence": NextPage(
         "checkpoints",

@@ -32,6 +32,9 @@ export default function ({ parentElement, data }) {
     if (window.innerWidth > WIDEST_PHONE || !targetOf(event).closest?.("a")) return
     collapseButton(sidebar)?.click()
   }
+  // Streamlit may leave the page that follows scrolled to where the last one's link was.
+  if (page.here && page.here !== data.here)
+    document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0 })
   Object.assign(page, { here: data.here, path: location.pathname })
   scrollButton()
   followBack(data.came)

@@ -26,7 +26,7 @@ from pages.parts.widgets.charts import chart_spec
 from viz.charts.causes.logit_waterfall import CHOSEN, logit_waterfall
 from viz.charts.logit_lens import LensColumn, lens_grid
 from viz.text.causes import logit_parts as sentences
-from viz.text.head_effects import OUTPUT_TOKENS, answer_named
+from viz.text.causes.head_effects import answer_named, output_tokens
 from viz.tokens import markdown_text, position_name, visible
 
 NO = Edits()
@@ -53,19 +53,19 @@ WATERFALL_READ = (
 )
 LENS_TITLE = "What each layer would say"
 LENS_READ = (
-    "Each cell is what the model's head would say if the model ended there, with its probability: the logit lens "
+    "Each cell is what the output layer would say if the model ended there, with its probability: the logit lens "
     "(nostalgebraist 2020). {} The model was not trained to be read before its last layer, so all rows above the last "
     "are only a reading."
 )
 READ = {
-    "label": "The last row is what the head says of every token alone; {}",
+    "label": "The last row is what the output layer says of every token alone; {}",
     "next": "Under each token stands the token that would follow it; the last row is the model's own.",
     "masked": "Under each token stands the token that would be in its place; the last row is the model's own.",
 }
 POOLED = "under “mean” it reads the mean of all tokens, and the last cell there is the verdict."
 FIRST = "the verdict is read from the first token, and the last cell there is the model's own."
 ACTIVATION = (
-    "The answer's head has a layer with an activation: each of its units is frozen too, at the share of its input that "
+    "The output has a layer with an activation: each of its units is frozen too, at the share of its input that "
     "it lets through in this pass."
 )
 CAPPED = "The model then bends large logits by a cap; the sum is before it."
@@ -164,7 +164,8 @@ def show_answer_logit(selection: Selection, attention: str, place: tuple[int, in
     total = sentences.total_name(every.other)
     st.subheader(TITLE.format(total), anchor=False, help=TITLE_HELP)
     several = outcome.kind == "output"
-    answer = OUTPUT_TOKENS if several else answer_named(outcome.kind, name_of(checkpoint, outcome))
+    name = name_of(checkpoint, outcome)
+    answer = output_tokens(name) if several else answer_named(outcome.kind, name)
     said = sentences.summed_said(answer, every.other, every.total, several=several)
     st.markdown(f"{said} {markdown_text(sentences.largest_said(every.heads()))}")
     if runner_up(checkpoint, trace) is not None:

@@ -20,7 +20,7 @@ from model.measures.causes.ablation import (
     said_before,
 )
 from model.measures.causes.answers import Said
-from model.measures.causes.resumed_pass import attention_sites
+from model.measures.causes.resumed_pass import attention_at, attention_sites
 from model.measures.outcome import Outcome, outcome_of
 from model.trace import Trace
 from pages.parts.ablations.part_effects import name_of
@@ -40,6 +40,7 @@ CACHE_BYTES, MEANS_BYTES, SAID_BYTES = (
     4_000,
 )  # about, of what is kept: five arrays of a layer and their key
 AT_ONCE = 0.5  # seconds of measuring before the page shows what there is
+LARGEST_SWEEP = 5e10  # multiplications: a few seconds of two cores
 MOST_COUNTS = 40  # passes with more and more heads muted
 MOST_EXAMPLES = 8  # texts whose mean stands in the place of a head
 SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
@@ -90,8 +91,10 @@ class HeadEffects:
         return self.odds_without if self.in_nats else self.without
 
     def most(self) -> tuple[int, int]:
-        """The head without which the answer changes most."""
+        """The head without which the answer changes most: of those without which it is another, where there are any."""
         sizes = np.nan_to_num(np.abs(self.changes))
+        if self.signed and self.turned.any():
+            sizes = np.where(self.turned, sizes, -1)
         layer, head = np.unravel_index(int(sizes.argmax()), sizes.shape)
         return int(layer), int(head)
 
@@ -175,6 +178,35 @@ def head_effects(selection: Selection) -> HeadEffects:
     )
 
 
+def muting_effects(selection: Selection, *, anew: bool) -> tuple[Float[np.ndarray, "layer head"], bool]:
+    """What becomes of the answer without each head, in points of probability, and whether there is an answer.
+
+    Where there is none: by how many percent of their length the last vectors move. NaN where it is not known: a sweep
+    is made ``anew`` only, and not where it would take many seconds.
+    """
+    checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
+    attention = selection.view.attention
+    sites = [site for site in attention_sites(trace) if (site.stack, site.sublayer) == SITES[attention]]
+    outcome, key = outcome_of(checkpoint, trace), ("heads", trace_key(selection, NO), attention, "zero")
+    signed = outcome.kind != "stream"
+    can_measure = anew and sweep_cost(checkpoint, trace) < LARGEST_SWEEP
+    if not can_measure and any((key, site) not in effects_cache() for site in sites):
+        heads = attention_at(trace, sites[0]).weights.shape[0]
+        return np.full((len(sites), heads), np.nan), signed
+    said = [said_without(key, site, checkpoint, trace, "zero") for site in sites]
+    if not signed:
+        return 100 * np.stack([one.distance for one in said]), signed
+    before = float(said_before(checkpoint, trace, outcome).probability)
+    return 100 * (np.stack([one.probability for one in said]) - before), signed
+
+
+def sweep_cost(checkpoint: Checkpoint, trace: Trace) -> float:
+    """About how many multiplications it takes to run the model without each head: half of it for each."""
+    config, tokens = checkpoint.config, trace.text_stack.ids.shape[-1]
+    stacks = len(config.stacks)
+    return (stacks * config.layers) ** 2 / 2 * config.heads * tokens * 12 * config.width**2
+
+
 def said_without(key: object, site: SublayerSite, checkpoint: Checkpoint, trace: Trace, baseline: str) -> Said:
     """The answer without each head of a layer."""
 
@@ -213,20 +245,35 @@ def curve_of(selection: Selection, effects: HeadEffects) -> Curve:
     checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
     heads = [effects.site(place) for place in effects.in_order()]
     counts = counts_of(len(heads))
-    baseline = curve_baseline(selection)
+    baseline = selection.of(HeadsSettings).baseline
     key = ("heads muted", trace_key(selection, NO), tuple(heads), baseline)
     said: Said = effects_cache().get(
         key,
-        lambda: cumulative_ablation(checkpoint, trace, heads, counts, baseline=baseline),
+        lambda: muted_in_turn(checkpoint, trace, heads, counts, baseline),
         lambda _: SAID_BYTES + 100 * len(heads),
     )
     values = said.log_odds if effects.in_nats else said.probability if effects.signed else said.distance
     return Curve(counts=tuple(counts), values=values, turned=said.turned)
 
 
-def curve_baseline(selection: Selection) -> str:
-    """What stands in the place of several heads: no edit puts there what a head gives in other texts."""
-    return "mean" if selection.of(HeadsSettings).baseline == "mean" else "zero"
+def muted_in_turn(
+    checkpoint: Checkpoint, trace: Trace, heads: Sequence[HeadSite], counts: Sequence[int], baseline: str
+) -> Said:
+    """The answer with the first so many of these heads muted."""
+    reference = example_means(checkpoint, trace) if baseline == "reference" else None
+    return cumulative_ablation(checkpoint, trace, heads, counts, baseline=baseline, reference=reference)
+
+
+def without_together(
+    selection: Selection, effects: HeadEffects, places: Sequence[tuple[int, int]], baseline: str
+) -> Said:
+    """The answer with all of these heads muted, with what the baseline names in their place."""
+    checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
+    heads = tuple(map(effects.site, places))
+    key = ("heads together", trace_key(selection, NO), heads, baseline)
+    measure = lambda: muted_in_turn(checkpoint, trace, heads, [len(heads)], baseline)  # noqa: E731
+    said: Said = effects_cache().get(key, measure, lambda _: SAID_BYTES + 100 * len(heads))
+    return said
 
 
 def counts_of(heads: int) -> Sequence[int]:

@@ -6,14 +6,13 @@ from functools import partial
 import streamlit as st
 
 from model import Checkpoint, HeadSite, Trace
-from model.edits import NO_EDITS
 from model.measures.causes.score_sources import score_sources, traced_score
 from model.measures.causes.source_chain import SIDES, SourceStep, followed_back
 from model.measures.one_weight import WeightPath
 from pages.parts.frame.theme import theme
 from pages.parts.state.session import choose
 from viz.explorer.attention_kinds import Kind, Text
-from viz.text import score_sources as words
+from viz.text.causes import score_sources as words
 from viz.walkthrough.step_charts import part_bars, spec, unchecked
 
 LARGEST_MODEL = 200_000_000  # parameters; of a larger one the split takes seconds, and waits until it is asked for
@@ -22,8 +21,9 @@ LARGEST_MODEL = 200_000_000  # parameters; of a larger one the split takes secon
 def show_reasons(path: WeightPath, checkpoint: Checkpoint, trace: Trace, kinds: Mapping[str, Kind]) -> None:
     """The sentence, the steps back, and the parts of both sides as bars."""
     st.subheader("Why it looks there", anchor=False, help=words.HELP)
-    if path.edits != NO_EDITS or not path.is_allowed():
-        st.markdown(words.EDITED if path.is_allowed() else words.MASKED)
+    reason = words.why_not(path)
+    if reason is not None:
+        st.markdown(reason)
         return
     if checkpoint.model.parameter_count() > LARGEST_MODEL and not st.button("Split this score", key="split_score"):
         return
@@ -61,6 +61,7 @@ def show_bars(
     """The largest parts of the query's side and of the key's, and what all of them sum to."""
     query, key = path.site.query, path.site.key
     sources, colours = score_sources(checkpoint, trace, site, query, key, relative=True), theme()
+    st.markdown(words.score_line(traced_score(trace, site, query, key), sources.score))
     stacks, positions = (site.stack, words.key_stack(site)), (query, key)
     for side, stack, position, column in zip(SIDES, stacks, positions, st.columns(2), strict=True):
         draw = partial(part_bars, words.bars(sources.by(side)), words.BARS, theme=colours)

@@ -1,5 +1,7 @@
 """The checkpoints that can be chosen: in checkpoints/, opened on this server, downloaded from the hub, or uploaded.
 
+Moments of trainings that are watched can be opened too, and stand in no list.
+
 Everything is known by its name. A model of the Hugging Face hub is called by its id and commit, "gpt2@607a…", so that
 an address leads to the same weights later.
 """
@@ -15,6 +17,7 @@ import streamlit as st
 from model import available_checkpoints, checkpoint
 from model.checkpoint import architecture_of
 from model.loading import hub
+from pages.parts.models.watched_moments import is_moment, moment_folder, moment_label
 
 UPLOADS = "_uploads"  # in the session: the folders of what this visitor uploaded, by name
 OPENING = Lock()
@@ -59,7 +62,7 @@ def is_here(name: object) -> bool:
         return False
     if is_hub_name(name):
         return hub.cached_folder(hub.parse_hub_name(name)) is not None
-    return name in {**opened(), **uploads()} or name in available_checkpoints()
+    return name in {**opened(), **uploads()} or name in available_checkpoints() or is_moment(name)
 
 
 def is_hub_name(name: object) -> bool:
@@ -76,19 +79,21 @@ def folder_of(name: str) -> Path:
     """Where the files of a checkpoint lie; a folder that does not exist where there is none of that name."""
     if is_hub_name(name):
         return hub.cached_folder(hub.parse_hub_name(name)) or checkpoint.CHECKPOINTS / name
-    return {**opened(), **uploads()}.get(name, checkpoint.CHECKPOINTS / name)
+    return {**opened(), **uploads()}.get(name) or moment_folder(name) or checkpoint.CHECKPOINTS / name
 
 
 def loaded_from(name: str) -> str | Path:
     """What a script loads in its place, see ``loading_code``: its name, its folder, or for an upload one of its name.
 
-    Nobody else has what was uploaded, and its folder here goes with the visit.
+    Nobody else has what was uploaded, and its folder here goes with the visit; a moment of a training is downloaded.
     """
-    return Path(name) if name in uploads() else opened().get(name, name)
+    return Path(name) if name in uploads() or is_moment(name) else opened().get(name, name)
 
 
 def label_of(name: str) -> str:
     """What a checkpoint is called on the screen: a model of the hub without its commit."""
+    if is_moment(name):
+        return moment_label(name)
     return name.partition("@")[0] if is_hub_name(name) else name
 
 

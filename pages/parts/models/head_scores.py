@@ -10,15 +10,14 @@ from model import CheckpointError, Config
 from model.edits.checks import sizes_of
 from model.measures.head_scores.gold_hits import GoldScore
 from model.measures.head_scores.score_file import (
-    FILE,
     LONGEST_TEXT,
     HeadScores,
     KindTable,
-    read_head_scores,
     score_files,
 )
 from pages.parts.frame.page_links import page_link
 from pages.parts.models.catalogue import folder_of
+from pages.parts.models.kept_scores import kept_scores
 from pages.parts.state.selection import Selection
 from viz.explorer.attention_kinds import TITLES
 from viz.text import head_kind_tables as words
@@ -29,13 +28,15 @@ TITLE_HELP = f"Every head is measured over many texts for the patterns that head
 EXPLORE_HELP = "Shows this head in Explore, on the text of the example where the file has it whole."
 KINDS_HELP = f"Measured once, over many texts; the page Models has every kind, and the command. {words.NULLS}"
 MOST_LINKS = 4  # of each attention
+TWICE = "The old king saw a red bird near the river. The old king saw a red bird near the river."
 OWN_TEXTS = "Measure them over texts of your own, one a line: the result is a file in the model's folder, shown here."
 GOLD = {
     "syntax": (
         "Grammar",
         "Does the head's largest weight lead from a word to the word that the treebank says it depends on, or back? "
         "Head and rule are chosen on other sentences than those that the figures are of; the null is the same head's "
-        "share where the answers are those of other questions.",
+        "share where the answers are those of other questions. Names such as nsubj (subject), obj (object), det "
+        "(article), amod (adjective) or advcl (clause in the place of an adverb) are those of Universal Dependencies.",
     ),
     "coreference": (
         "Pronouns",
@@ -54,7 +55,7 @@ def kinds_said(selection: Selection, attention: str, site: tuple[int, int]) -> s
     """What one head is over many texts, plain text; "" where no file that can be read says it."""
     folder = folder_of(selection.checkpoint)
     try:
-        scores = read_head_scores(folder) if (folder / FILE).exists() else None
+        scores = kept_scores(folder)
     except CheckpointError:  # the page Models says what is wrong with it
         return ""
     return "" if scores is None else words.above_null_said(scores, attention, *site)
@@ -66,7 +67,7 @@ def show_head_scores(name: str, config: Config) -> None:
     folder = folder_of(name)
     for file in score_files(folder):
         try:
-            show_file(name, config, fitting(read_head_scores(folder, file), config, file))
+            show_file(name, config, fitting(kept_scores(folder, file), config, file))
         except CheckpointError as error:
             st.error(markdown_text(str(error)))
     with st.expander(OWN_TEXTS):
@@ -89,7 +90,7 @@ def fitting(scores: HeadScores | None, config: Config, file: str) -> HeadScores:
 
 def show_file(name: str, config: Config, scores: HeadScores) -> None:
     """What one file says."""
-    st.markdown(markdown_text(f"Measured over {words.measured_on(scores)}."))
+    st.markdown(markdown_text(f"Measured over {words.measured_on(scores)}; induction, on {words.RANDOM}."))
     for attention, tables in scores.kinds.items():
         st.markdown(markdown_text(words.summary(attention, tables)))
         show_links(name, config, attention, tables, scores)
@@ -117,16 +118,18 @@ def show_links(name: str, config: Config, attention: str, tables: dict[str, Kind
     with st.container(horizontal=True, gap="small"):
         for kind in sorted(kinds, key=lambda kind: int(tables[kind].exceeding.sum()))[:MOST_LINKS]:
             site = tables[kind].strongest
-            label = f"{words.head_called(*site).capitalize()}: {words.NAMES[kind][0]}"
-            page_link(label, "explore", EXPLORE_HELP, **head_on_example(name, attention, tables[kind], scores.texts))
+            label, table = f"{words.head_called(*site).capitalize()}: {words.NAMES[kind][0]}", tables[kind]
+            page_link(label, "explore", EXPLORE_HELP, **head_on_example(name, attention, kind, table, scores.texts))
 
 
-def head_on_example(name: str, attention: str, table: KindTable, texts: dict[int, str]) -> dict[str, Any]:
+def head_on_example(name: str, attention: str, kind: str, table: KindTable, texts: dict[int, str]) -> dict[str, Any]:
     """What opens the strongest head of a kind alone, on the text of its example where that is whole."""
     layer, head = table.strongest
     heads = table.scores.shape[1]
     others = frozenset((layer, other) for other in range(heads) if other != head)
     opened = {"checkpoint": name, "attention": attention, "layer": layer, "off": others, "query": None, "key": None}
+    if kind == "induction":  # measured on random tokens, which nobody could read
+        return opened | {"text": TWICE, "pair": ""}
     example = table.example_of(layer, head)
     text = "" if example is None else texts.get(example.text, "")
     if example is None or not 0 < len(text) < LONGEST_TEXT:

@@ -15,6 +15,7 @@ from pages.parts.models import settings as models
 from pages.parts.positions import settings as positions
 from pages.parts.state.codec import Codec, PageState
 from pages.parts.translate import settings as translate
+from pages.parts.watch import settings as watch
 from pages.parts.words import settings as words
 from pages.parts.write import settings as write
 
@@ -31,6 +32,7 @@ CODEC = Codec(
         "explanation": explanation.STATE,
         "compare": compare.STATE,
         "edit": edit.STATE,
+        "watch": watch.STATE,
         "learn": learn.STATE,
         "mistakes": mistakes.STATE,
         "words": words.STATE,

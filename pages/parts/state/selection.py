@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from model import Edits
 from pages.parts.models.catalogue import checkpoint_names, is_hub_name
+from pages.parts.models.watched_moments import is_moment
 from pages.parts.state.fields import (
     OF_CHECKPOINT,
     OF_TEXT,
@@ -40,7 +41,7 @@ Settings = TypeVar("Settings")
 
 def an_available_checkpoint(text: str) -> str:
     """The name of a checkpoint that is here now, or of one that can be downloaded."""
-    return text if is_hub_name(text) else one_of(checkpoint_names())(text)
+    return text if is_hub_name(text) or is_moment(text) else one_of(checkpoint_names())(text)
 
 
 def edits_text(text: str) -> str:

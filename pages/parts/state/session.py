@@ -6,7 +6,9 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from pages.parts.models.catalogue import checkpoint_names, is_here, is_hub_name, label_of
+from model.checkpoint import architecture_of
+from pages.parts.models.catalogue import checkpoint_names, folder_of, is_here, is_hub_name, label_of
+from pages.parts.models.watched_moments import is_moment
 from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC, FIRST
 from pages.parts.state.selection import PLACES, Selection
@@ -180,7 +182,9 @@ def usable_models(architecture: str) -> set[str]:
 def can_use(page: str, checkpoint: str) -> bool:
     """Whether a page shows this checkpoint, or nothing with any."""
     architecture = CODEC.pages[page].architecture
-    return not architecture or checkpoint in usable_models(architecture)
+    if not architecture or checkpoint in usable_models(architecture):
+        return True
+    return is_moment(checkpoint) and architecture_of(folder_of(checkpoint)) == architecture
 
 
 def choose(by_name: Mapping[str, Any] | None = None, /, *, steers: bool = True, **changes: Any) -> None:

@@ -134,7 +134,7 @@ def best_reading(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: WordLi
 @st.cache_data(show_spinner=False, max_entries=64)
 def most_telling(name: str, moment: str, _linked: WordLinks) -> Reading:
     """The same by this text alone; the name says which pass it is of."""
-    return pointed_reading(_linked.weights, _linked.queries(moment), _linked.keys, _linked.counted)
+    return pointed_reading(_linked.weights, _linked.queries(moment), _linked.keys, _linked.counted, moment)
 
 
 def opening_step(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: WordLinks) -> int:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from pages.parts.state.selection import Selection
+from pages.parts.state.session import current
 from viz.explorer.view import View
 
 Sites = frozenset[tuple[int, int]]  # (layer, head)
@@ -31,6 +32,12 @@ def with_mute(selection: Selection, site: tuple[int, int], heads: int, *, muted:
     keeps = not selection.mute or only_head_on(selection.view, heads) is not None
     off = selection.view.off if keeps else frozenset()
     return {"muted": others | {site} if muted else others, "mute": False, "off": off}
+
+
+def grid_key(name: str) -> str:
+    """The key of a picture of heads: that of another model or attention forgets which head was pressed."""
+    selection = current()
+    return f"{name} {selection.checkpoint} {selection.view.attention}"
 
 
 def one_head_on(selection: Selection, layer: int, head: int | None, heads: int) -> dict[str, Any]:

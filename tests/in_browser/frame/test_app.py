@@ -405,6 +405,16 @@ def test_a_page_opened_first_on_a_fresh_server_has_its_menu_and_keeps_its_addres
         assert page.get_by_role("dialog").count() == 0, "no page was missing"
 
 
+def test_each_page_is_the_one_that_the_menu_marks_by_whichever_address(browser, address):
+    with visitor(browser, width=1366, height=768) as page:
+        for path, title in [
+            ("", "Explore"),
+            *((name, title) for _, name, title in MENU if name in ("explore", "learn")),
+        ]:
+            page.goto(f"{address}/{path}")
+            expect(page.locator(".st-key-page_here")).to_have_text(title)
+
+
 def test_muting_every_head_changes_the_prediction_as_the_model_says(browser, address):
     edits = Edits(muted=frozenset(HeadSite("encoder", 0, head) for head in range(8)))
     checkpoint = load_checkpoint("sentiment")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.pages.test_every_page import opened
-from tests.running import PAGES, asks, comes_true, has_page, open_page, visitor
+from tests.running import PAGES, asks, comes_true, has_page, idle, open_page, visitor
 
 LAPTOP, PHONE = (1366, 768), (390, 844)
 TOPS = {LAPTOP: 280, PHONE: 460}  # pixels above the picture, at most
@@ -162,3 +162,14 @@ def test_what_can_be_pressed_early_does_not_move_as_the_first_page_arrives(brows
             seen = page.evaluate("window.seen")
             assert len(seen["tops"]) == 1
             assert not seen["lost"]
+
+
+def test_the_page_that_a_link_at_the_end_leads_to_begins_at_its_top(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", checkpoint="translate-en-fr", text="Wonderful")
+        main = page.get_by_test_id("stMain")
+        main.evaluate("node => node.scrollTo(0, node.scrollHeight)")
+        page.get_by_role("link", name="Next: inside this head").click()
+        has_page(page, "Inside a head")
+        idle(page)
+        comes_true(page, lambda: main.evaluate("node => node.scrollTop") == 0)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import Edits, load_checkpoint
-from tests.running import answered, back, has_page, idle, no_complaint, open_page, visitor
+from tests.running import answered, back, download, has_page, idle, no_complaint, open_page, visitor
 from tests.viz.explorer.test_browser import serious
 
 TEXT = "The film was slow, but I loved it."
@@ -105,6 +105,29 @@ def test_a_drag_changes_the_answer_and_is_undone_by_button_and_back_and_kept_by_
         assert shown_row(page, 5) == pytest.approx(row_of_model(page, 5), abs=1e-6)
         assert serious(page) == []
         no_complaint(page)
+
+
+def test_a_saved_edit_is_opened_again_by_somebody_else_and_a_spoilt_file_costs_one_sentence(browser, address, tmp_path):
+    with visitor(browser) as page:
+        open_page(page, address, PAGE, **HEAD)
+        drag(page, 3, 2, 100)
+        after, said = shown_row(page, 3), edits_in(page)
+        saved = tmp_path / "edit.json"
+        download(page, "The edit (file)").save_as(saved)
+    with visitor(browser) as page:
+        open_page(page, address, PAGE, text="Another text, and another film.", layer="1", head="2")
+        page.get_by_text("Save or open this edit").click()
+        with answered(page):
+            page.locator("input[type=file]").set_input_files(saved)
+        expect(page.get_by_label("Text", exact=True)).to_have_value(TEXT)
+        assert edits_in(page) == said
+        assert shown_row(page, 3) == pytest.approx(after, abs=1e-6)
+        expect_answer(page)
+        (tmp_path / "spoilt.json").write_text('{"edits": 3}', encoding="utf-8")
+        with answered(page):
+            page.locator("input[type=file]").set_input_files(tmp_path / "spoilt.json")
+        expect(page.get_by_test_id("stAlert")).to_have_count(1)
+        assert shown_row(page, 3) == pytest.approx(after, abs=1e-6), "what was there stays"
 
 
 def test_the_other_weights_stay_where_they_are_asked_to(browser, address):

@@ -26,7 +26,7 @@ def test_a_token_is_pressed_and_looked_at_elsewhere(browser, address, size):
         expect(main.get_by_text("The integrated gradients sum to")).to_be_visible()
         idle(page)
         assert serious(page) == []
-        main.get_by_role("link", name="See who looks at it").click()
+        main.get_by_role("link", name="See the head that looks at it most").click()
         has_page(page, "Explore")
         no_complaint(page)
         page.go_back()

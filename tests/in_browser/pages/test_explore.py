@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, WebSocket, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from model import load_checkpoint
+from model import Edits, HeadSite, load_checkpoint
 from tests.running import (
     answered,
     comes_true,
@@ -244,9 +244,21 @@ def test_a_layer_further_away_comes_while_a_finger_presses_and_is_asked_for_once
         layer = explorer.get_by_role("button", name="Layer 3", exact=True)
         layer.dispatch_event("pointerdown")
         comes_true(page, lambda: bool(explorer.evaluate("({ explorer }) => explorer.model.has(explorer.kind, 2)")))
+        asked = messages.count("asked")  # once, or again where the server has not answered for seconds
         layer.dispatch_event("click")
         comes_true(page, lambda: explorer.evaluate("({ explorer }) => explorer.scene.view.layer") == 2)
-        assert messages.count("asked") == 1
+        assert messages.count("asked") == asked
+
+
+def test_a_layer_whose_question_is_lost_is_asked_for_again(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text="the film was slow but I liked it a lot and " * 44)
+        picture_shown(page)
+        idle(page)
+        explorer = page.locator(".headlight")
+        explorer.evaluate(LOSE_ONE)
+        explorer.get_by_role("button", name="Layer 3", exact=True).dispatch_event("pointerdown")
+        comes_true(page, lambda: bool(explorer.evaluate("({ explorer }) => explorer.model.has(explorer.kind, 2)")))
 
 
 def note_messages(socket: WebSocket, messages: list[str]) -> None:
@@ -351,6 +363,28 @@ BARS = """(root) => {
   const sites = grid.sorted ?? []
   return { bar: grid.bar, first: sites[0], name: scene.measure?.name, values: scene.measure?.values }
 }"""
+
+
+def test_the_effect_of_muting_a_head_is_measured_once_it_is_chosen(browser, address):
+    """Beside passes in which one head after the other is muted."""
+    checkpoint = load_checkpoint("sentiment")
+    before = checkpoint.classify(SENTENCE)
+    answer = max(before, key=before.__getitem__)
+    effects = [
+        [
+            100 * (checkpoint.classify(SENTENCE, Edits(muted=frozenset([HeadSite("encoder", layer, head)])))[answer])
+            - 100 * before[answer]
+            for head in range(8)
+        ]
+        for layer in range(4)
+    ]
+    with visitor(browser, width=1366, height=768) as page:
+        open_page(page, address, "Explore")
+        page.get_by_label("Heads by").select_option("muted")
+        shown = page.locator(".headlight").first
+        comes_true(page, lambda: shown.evaluate(BARS)["values"][0][0] is not None)
+        assert np.allclose(shown.evaluate(BARS)["values"], effects, rtol=2e-3, atol=2e-3)
+        expect(page.locator(".explorer .note")).to_contain_text("points of the answer’s probability")
 
 
 def test_heads_are_measured_and_put_in_order_at_once_and_the_address_keeps_it(browser, address, weights):

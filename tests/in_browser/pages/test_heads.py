@@ -32,13 +32,13 @@ def test_a_head_is_pressed_muted_and_looked_at_elsewhere(browser, address, size)
         expect(main.get_by_text(re.compile(f"→ {expected:.2f}.% without it"))).to_be_visible()
         main.get_by_role("button", name="Mute it").click()
         expect(
-            main.get_by_text(f"Muted together: head 5 of layer 3. positive 93.9\u00a0% → {expected:.1f}\u00a0%")
+            main.get_by_text(f"Muted: head 5 of layer 3. positive 93.9\u00a0% → {expected:.1f}\u00a0%")
         ).to_be_visible()
         expect(page.locator('svg path[aria-label^="layer 3, head 5:"]').first).to_be_visible()
         idle(page)
         assert serious(page) == []
         main.get_by_role("button", name="Unmute it").click()
-        expect(main.get_by_text("Muted together")).to_have_count(0)
+        expect(main.get_by_text("Muted: head")).to_have_count(0)
         main.get_by_role("link", name="See where it looks").click()
         has_page(page, "Explore")
         assert "layer=2" in page.url

@@ -73,21 +73,26 @@ def test_a_text_typed_in_explore_is_there_and_pointing_at_a_cell_names_it(browse
         idle(page)
         expect(page.get_by_label("Text", exact=True)).to_have_value("A dog saw it")
         expect(page.get_by_text("4 · it").first).to_be_visible()
-        heatmap = page.locator(".st-key-heatmap .nsewdrag")
-        size = heatmap.bounding_box()
-        assert size is not None
-        heatmap.hover(position={"x": size["width"] * 64.5 / 128, "y": size["height"] / 2})  # the middle of a column
-        expect(page.locator(".st-key-heatmap .hoverlayer")).to_contain_text(
-            f"position 49, dimension 64: {math.sin(49 / 10_000**0.5):.6f}"
-        )
+        expected = f"position 49, dimension 64: {math.sin(49 / 10_000**0.5):.6f}"
+
+        def named() -> bool:
+            point(page, "heatmap", 64.5 / 128, 0.5)
+            return expected in (page.locator(".st-key-heatmap .hoverlayer").text_content() or "")
+
+        comes_true(page, named)  # a chart may still grow after the pointer has come to it
 
 
-def pointed_at(page: Page, key: str, across: float, down: float) -> str:
-    """What a picture says where one points, by shares of its width and height."""
+def point(page: Page, key: str, across: float, down: float) -> None:
+    """Bring the pointer over a picture, by shares of its width and height."""
     area = page.locator(f".st-key-{key} .nsewdrag").first
     box = area.bounding_box()
     assert box is not None
     area.hover(position={"x": across * box["width"], "y": down * box["height"]})
+
+
+def pointed_at(page: Page, key: str, across: float, down: float) -> str:
+    """What a picture says where one points, by shares of its width and height."""
+    point(page, key, across, down)
     label = page.locator(f".st-key-{key} .hoverlayer .hovertext").first
     expect(label).to_be_visible()
     return label.text_content() or ""

@@ -8,7 +8,7 @@ import pytest
 
 from model import Edits, load_checkpoint
 from model.measures import comparison
-from viz.charts.comparison import MOST_DRAWN, MOST_SIGNED, comparison_data, distance_chart
+from viz.charts.causes.comparison import MOST_DRAWN, MOST_SIGNED, comparison_data, distance_chart
 from viz.theme import DARK, LIGHT, difference_scale
 
 TOKENS = ["a", "b", "a"]

@@ -56,10 +56,12 @@ def test_the_best_of_the_card_on_this_checkpoint_is_the_one_worked_out_here(chec
     for row in checkpoint.card["evaluations"]:
         if row["what"].startswith("alignment error rate, ") and row["what"].endswith("is produced"):
             rates.setdefault(row["what"].split(", ", 2)[2], []).append((row["value"], row["examples"]))
+    sets = max(map(len, rates.values()))  # what is the best head of one set, but of no other, was not measured on all
+    rates = {what: pairs for what, pairs in rates.items() if len(pairs) == sets}
     means = {what: sum(v * n for v, n in pairs) / sum(n for _, n in pairs) for what, pairs in rates.items()}
     assert min(means, key=means.__getitem__) == "mean of layer 3, while a word is produced"
     assert measured_reading(checkpoint.card, "produced", 3, 8) == (2,)
-    assert measured_reading(checkpoint.card, "read", 3, 8) == (0, 6)
+    assert measured_reading(checkpoint.card, "read", 3, 8) == (0, 0)
 
 
 @pytest.mark.parametrize("reading", [(2,), "pointed"])
@@ -68,7 +70,7 @@ def test_the_heads_that_are_chosen_give_every_word_of_the_first_sentence_its_cou
         trace = checkpoint.trace(TEXT, target=TARGET)
         targets, keys = units([*trace.decoder.words[1:], None]), units(trace.encoder.words)
         counted = max(targets) + 1, max(keys) + 1
-        reading = pointed_reading(trace.decoder.cross_weights().numpy(), targets, keys, counted)
+        reading = pointed_reading(trace.decoder.cross_weights().numpy(), targets, keys, counted, "produced")
     rows = rows_of_text(checkpoint, reading)
     assert {word: rows[word] for word in WANTED} == WANTED
 
@@ -126,7 +128,16 @@ def test_information_is_none_where_all_words_look_alike_and_all_of_it_where_each
 def test_the_most_telling_reading_is_not_the_sharpest_one():
     sharp, telling = np.tile([[1.0, 0.0, 0.0]], (3, 1)), 0.8 * np.eye(3) + 0.2 / 3
     weights = np.stack([sharp, telling])[None].astype(np.float32)
-    assert pointed_reading(weights, [0, 1, 2], [0, 1, 2], (3, 3)) == (0, 1)
+    for moment in ("produced", "read"):
+        assert pointed_reading(weights, [0, 1, 2], [0, 1, 2], (3, 3), moment) == (0, 1)
+
+
+def test_while_a_word_is_produced_the_lower_layers_are_left_out():
+    before, duller = np.roll(np.eye(3), 1, axis=1), 0.8 * np.eye(3) + 0.2 / 3
+    weights = np.stack([before, duller])[:, None].astype(np.float32)
+    words = [0, 1, 2], [0, 1, 2], (3, 3)
+    assert pointed_reading(weights, *words, "read")[:1] == (0,)
+    assert pointed_reading(weights, *words, "produced")[:1] == (1,)
 
 
 def test_the_word_that_departs_most_from_one_pace_is_chosen_by_hand():

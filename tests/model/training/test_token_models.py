@@ -18,10 +18,10 @@ from torch.nn import functional as F
 
 from benchmarks.training import Theirs
 from model import InputError, load_checkpoint
-from model.tokenizer import END_ID, START_ID, Tokenizer
+from model.tokenizer import END, END_ID, START_ID, Tokenizer
 from model.training import distributed, language, loop, next_token, optimisers, translate
 from model.training.command_line import Command
-from model.training.data.books import Windows, split
+from model.training.data.books import Book, Windows, parts, rows_of, split
 from model.training.data.id_rows import load_rows
 from model.training.data.list_files import read_lists
 from model.training.data.sentence_pairs import (
@@ -37,7 +37,7 @@ from model.training.data.sentence_pairs import (
 )
 from model.training.evaluation import translation_quality
 from model.training.evaluation.kneser_ney import KneserNey, discounts
-from model.training.evaluation.language_modelling import best_head, log_probabilities, repeated_phrases
+from model.training.evaluation.language_modelling import best_head, log_probabilities, loops, repeated_phrases
 from tests import tiny
 from tests.model.training.test_training import curve, weights
 from tests.tiny import transformer
@@ -270,6 +270,15 @@ def test_of_many_books_some_are_held_out_whole_and_of_few_the_ends(tmp_path: Pat
     (tmp_path / "few.txt").write_text("0123456789" * 400, encoding="utf-8")
     kept, out = split([tmp_path / "few.txt"])
     assert (len(kept[0].text), len(out[0].text)) == (3800, 200)
+
+
+def test_books_encoded_in_parts_have_the_ids_of_whole_ones() -> None:
+    text = "\n\n".join(f"Paragraph {n} of a book, with\ntwo lines." for n in range(400))
+    tokenizer = Tokenizer.train_byte_pairs(iter([text]), 320, ended=False)
+    books = [Book("long", text * 9), Book("short", "One line."), Book("none", "")]
+    assert len(list(parts(books[0].text))) > 2
+    rows = rows_of(tokenizer, books)
+    assert [rows.row(n).tolist() for n in range(3)] == [list(tokenizer.encode(book.text + END).ids) for book in books]
 
 
 def test_byte_pairs_give_back_every_text_and_keep_elisions_and_contractions_apart() -> None:
@@ -523,7 +532,16 @@ def test_evaluating_a_language_model_prints_what_a_count_by_hand_gives(data, tmp
     assert rows[0]["value"] == pytest.approx(loss.item() / math.log(2) / 14, abs=1e-3)
     assert "Kneser-Ney 5-grams" in rows[1]["what"]
     assert rows[0]["what"] in capsys.readouterr().out
-    assert [row["unit"] for row in rows] == ["bits"] * 4 + ["%"]
+    assert [row["unit"] for row in rows] == ["bits"] * 4 + ["%"] * 2
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [([5, 6, 7, 8, 7, 8, 7, 8], True), ([5, 5, 5], True), ([7, 8, 7, 8], False), ([7, 8, 7, 8, 7, 8, 9], False),
+     ([5, 5, 5, END_ID, 9], True), ([5, 5, END_ID, 5], False), ([], False)],
+)  # fmt: skip
+def test_a_text_loops_that_ends_with_something_three_times(ids: list[int], expected: bool) -> None:
+    assert loops(ids) == expected
 
 
 def test_a_head_that_looks_after_the_first_occurrence_is_found() -> None:

@@ -170,7 +170,7 @@ def corpus() -> tuple[Tokenizer, Corpus]:
 def batches(texts: Corpus, seed: int = 0) -> Batches:
     """Batches of runs and whole texts."""
     mixture = Mixture(lengths=(8, 64), shares=(0.5, 0.5))
-    return Batches(corpus=texts, phrases=None, mixture=mixture, max_length=64, tokens=128, pad_id=0, seed=seed)
+    return Batches(corpus=texts, mixture=mixture, max_length=64, tokens=128, pad_id=0, seed=seed)
 
 
 def test_a_corpus_gives_back_its_texts() -> None:

@@ -32,8 +32,9 @@ def every_head(stack: str, layers: int, kind: str = "self") -> frozenset[HeadSit
 
 
 def changed(before: float, after: float) -> str:
-    """Both in percent, with one decimal, as a plain format gives them."""
-    return f"{100 * before:.1f} → {100 * after:.1f}\u00a0%"
+    """Both in percent, with one decimal; what that would round to zero, as less than the least of them."""
+    said = ("<\u00a00.1" if 0 < share < 0.0005 else f"{100 * share:.1f}" for share in (before, after))
+    return f"{' → '.join(said)}\u00a0%"
 
 
 def probability(logits: torch.Tensor, answer: int) -> float:
@@ -83,7 +84,7 @@ def test_of_a_decoder_the_token_that_it_finds_next_is_followed():
         after: Any = checkpoint.trace(text, edits=each).logits
         assert switches(app)[name]["result"] == changed(probability(logits[-1], token), probability(after[-1], token))
     assert "causal" not in switches(app)
-    assert "the next token “␣king” goes from 6.2\u00a0% to 17.6\u00a0%" in app.title[0].value.replace("\\", "")
+    assert "the next token “␣golden” goes from 7.3\u00a0% to <\u00a00.1\u00a0%" in app.title[0].value.replace("\\", "")
 
 
 def test_of_a_pair_the_tokens_of_its_own_output_are_followed_in_the_mean():

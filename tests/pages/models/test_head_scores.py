@@ -72,6 +72,15 @@ def test_a_link_opens_the_strongest_head_alone_on_the_text_of_its_example():
     assert there.session_state["_selection"].view.heads_on(8) == (1,)
 
 
+def test_the_link_of_induction_opens_a_text_that_comes_twice():
+    app = opened(PAGE)
+    (link,) = [each.proto for each in app.get("page_link") if each.proto.label == "Layer 6, head 1: induction"]
+    address = dict(parse_qsl(link.query_string))
+    half = len(address["text"]) // 2
+    assert address["text"][:half].strip() == address["text"][half:].strip()
+    assert "query" not in address
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

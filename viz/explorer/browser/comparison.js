@@ -5,7 +5,7 @@ import { contextOf, fitted, inkOn, prepared, shade, shadesOf, themeOf } from "./
 /** @import { Context, Mounting, Shades, Theme } from "./types.js" */
 
 /**
- * What viz.charts.comparison.compared gives.
+ * What viz.charts.causes.comparison.compared gives.
  * @typedef {object} Compared
  * @property {string[]} queries
  * @property {string[]} keys

@@ -41,7 +41,8 @@ export const BAR_TYPE: number
 export const BAR_APART: number
 export const BAR_NUMBER_Y: number
 export const BAR_NUMBERS: number
-export const BAR_NAMES: number
+export const BAR_LINE: number
+export const LEAST_BAR: number
 export const BAR_DIGITS: number[][]
 export const LARGEST_FIRST: string
 export const GRID_VEIL: number

@@ -71,9 +71,13 @@ function mount(parentElement) {
       insist(held, () => afterRun(held, () => Math.max(held.pressed, held.committed), ask), done)
     },
     layer: (request) => {
-      const ask = () =>
+      held.layer = request
+      const done = () => held.layer !== request || held.explorer.holds(request)
+      const ask = () => {
+        if (done()) return
         window.headlight?.ask?.("layer", JSON.stringify({ name: held.name, ...request }))
-      afterRun(held, () => held.pressed, ask)
+      }
+      insist(held, () => afterRun(held, () => held.pressed, ask), done)
     },
     drawn: () => {
       if (!held.awaited || held.told === held.data) return

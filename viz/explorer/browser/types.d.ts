@@ -250,11 +250,16 @@ export interface Sentence {
   value?: string
 }
 
+export interface LayerRequest {
+  attention: string // its name
+  layer: number
+}
+
 // Whom the explorer asks and tells.
 export interface Server {
   commit: (view: ViewMessage) => void
   exact: (request: string) => void
-  layer: (request: { attention: string; layer: number }) => void
+  layer: (request: LayerRequest) => void
   drawn: () => void
 }
 
@@ -291,6 +296,7 @@ export interface Held {
   told?: Uint8Array<ArrayBuffer> // what the server knows to be drawn
   awaited?: boolean // the server wants to know
   row?: string // the last question for exact numbers
+  layer?: LayerRequest // the last question for a layer
   left: number
   passing?: boolean // a link that was held back is being followed
   committed: number

@@ -11,7 +11,7 @@ from viz.explorer.attention_kinds import Kind
 from viz.explorer.head_measures import largest_magnitude, ranks, value_text
 from viz.explorer.layout import (
     BAR_APART,
-    BAR_NAMES,
+    BAR_LINE,
     BAR_NUMBER_Y,
     BAR_NUMBERS,
     BAR_THICK,
@@ -84,7 +84,7 @@ class Sheet:
 def sheet_of(scene: Scene, width: Length) -> Sheet:
     """The thumbnails of a scene: layer by layer, or by its measure."""
     kind, measure = scene.kind, scene.measure
-    bar = 0 if measure is None else GRID_BAR
+    bar = 0 if measure is None else GRID_BAR + (BAR_LINE if scene.view.order == "measure" else 0)
     tile = tile_of(kind, width, math.inf if scene.view.show == "grid" else TALLEST_GRID, bar)
     order = ranks(measure.values) if measure is not None and scene.view.order == "measure" else []
     return Sheet(kind.heads, tile, bar, {site: rank for rank, site in enumerate(order)})
@@ -113,8 +113,9 @@ def bar_texts(
     x, y = place
     name = "·".join(map(counted, site)) if sheet.ranks else ""
     parts = [label(name, x, y, BAR_TYPE, fill=theme.text)] if name else []
-    if value_text(value) and sheet.tile >= (BAR_NAMES if name else BAR_NUMBERS):
-        parts.append(label(value_text(value), x + sheet.tile, y, BAR_TYPE, text_anchor="end", fill=theme.text))
+    if value_text(value) and sheet.tile >= BAR_NUMBERS:
+        below = y + BAR_LINE if name else y
+        parts.append(label(value_text(value), x + sheet.tile, below, BAR_TYPE, text_anchor="end", fill=theme.text))
     return parts
 
 

@@ -1,5 +1,7 @@
 """The answer without a head, an attention, a weight: what whole passes with the edit that names it say, one by one."""
 
+from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -166,6 +168,43 @@ def test_the_mean_over_other_texts_takes_the_place_of_a_head():
         logits = checkpoint.model.classifier(stream.mean(dim=0))
     answer = outcome_of(checkpoint, trace).answers[0]
     assert said.logit[2] == pytest.approx(float(logits[answer]), abs=CLOSE)
+
+
+def held(checkpoint: Checkpoint, heads: list[HeadSite], means: Mapping[SublayerSite, torch.Tensor]) -> ExitStack:
+    """Within it, these heads give their means whatever they look at: put in before each output projection."""
+    hooks = ExitStack()
+    for head in heads:
+        block = getattr(checkpoint.model, head.stack).blocks[head.layer]
+        mean = means[SublayerSite(head.stack, head.layer, head.attention)][head.head]
+        part = slice(head.head * len(mean), (head.head + 1) * len(mean))
+
+        def replaced(_: Any, arguments: tuple[torch.Tensor], part: slice = part, mean: torch.Tensor = mean) -> Any:
+            joined = arguments[0].clone()
+            joined[..., part] = mean
+            return (joined,)
+
+        output = getattr(block, f"{head.attention}_attention").output
+        hooks.callback(output.register_forward_pre_hook(replaced).remove)
+    return hooks
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "bert-classifier", "bert-bare", "t5", "bart"])
+def test_means_over_other_texts_take_the_place_of_several_heads(kind, folders, monkeypatch):
+    checkpoint = load_checkpoint(folders[kind], device="cpu")
+    trace = traced(checkpoint)
+    reference = {
+        site: torch.randn(attention_at(trace, site).context.shape[::2], generator=torch.Generator().manual_seed(number))
+        for number, site in enumerate(attention_sites(trace))
+    }
+    heads = [HeadSite(site.stack, site.layer, 1, site.sublayer) for site in reversed(attention_sites(trace))]
+    said = cumulative_ablation(checkpoint, trace, heads, baseline="reference", reference=reference)
+    for count in (0, 1, 2, len(heads)):
+        with held(checkpoint, heads[:count], reference):
+            after = checkpoint.trace_again(trace)
+        expect_said(said, (count,), outcome_of(checkpoint, trace), trace, after)
+    monkeypatch.setattr(resumed_pass, "BATCH_BYTES", 1)
+    batches = cumulative_ablation(checkpoint, trace, heads, baseline="reference", reference=reference)
+    np.testing.assert_allclose(batches.log_probability, said.log_probability, atol=CLOSE)
 
 
 def test_what_contradicts_itself_is_refused():

@@ -213,6 +213,7 @@ def test_an_induction_head_is_led_back_to_the_head_that_copied_the_token_before(
     first, second = followed_back(checkpoint, trace, HeadSite("decoder", 1, 0), 4, 2)
     assert (first.side, first.part, first.position, first.read) == ("key", Part("self", 0, 0), 2, 1)
     assert first.share == pytest.approx(1)
+    assert first.opposed_share == pytest.approx(0, abs=1e-6)
     assert first.read_share == pytest.approx(1)
     assert (second.site, second.query, second.key) == (HeadSite("decoder", 0, 0), 2, 1)
     assert (second.part, second.head, second.read) == (Part("position"), None, None)
@@ -253,7 +254,10 @@ def test_the_largest_part_is_followed_while_it_is_a_head(kind):
             assert step.score == pytest.approx(sources.score)
             assert step.value == pytest.approx(sources.by(step.side)[step.part])
             sign = 1 if step.score > 0 else -1
-            assert sign * step.value == pytest.approx(max(sign * value for value in sources.by(step.side).values()))
+            parts = [sign * value for value in sources.by(step.side).values()]
+            assert sign * step.value == pytest.approx(max(parts))
+            in_favour = sum(value for value in parts if value > 0)
+            assert in_favour / (sign * step.score) == pytest.approx(1 + step.opposed_share), "the rest is what opposes"
 
 
 def test_what_the_pass_does_not_have_is_refused():

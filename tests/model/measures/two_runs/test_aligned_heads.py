@@ -1,5 +1,6 @@
 """The distance of two heads against loops written out, and its laws."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from model.measures.two_runs.aligned_heads import (
     AttentionPairing,
     aligned_rows,
     attention_layers,
+    chance_distances,
     head_distances,
     nearest_heads,
 )
@@ -118,3 +120,17 @@ def test_other_heads_and_a_missing_attention_are_refused():
         head_distances(first, second[:2], pairing)
     with pytest.raises(ValueError, match="no cross attention"):
         attention_layers(load_checkpoint("sentiment").trace(FILM), "cross")
+
+
+def test_by_chance_is_the_mean_over_the_orders_of_the_keys_that_are_looked_at():
+    first = np.array([[[0.7, 0.3, 0.0], [0.2, 0.2, 0.6]]])
+    second = np.array([[[0.9, 0.1, 0.0], [0.5, 0.3, 0.2]]])
+    found = np.mean([chance_distances(first, second, seed) for seed in range(2000)])
+    rows = [
+        np.mean([np.abs(np.array(order) - row).sum() / 2 for order in orders])
+        for row, orders in (
+            (first[0, 0], [(0.9, 0.1, 0.0), (0.1, 0.9, 0.0)]),  # the third key is never looked at
+            (first[0, 1], list(itertools.permutations((0.5, 0.3, 0.2)))),
+        )
+    ]
+    assert found == pytest.approx(np.mean(rows), abs=0.01)

@@ -15,8 +15,8 @@ import { activeIn, framedTiles, plainTiles, sceneOf } from "./scene.js"
 import { Readout, aroundOf, awaitedSentence, sentenceOf } from "./sentences.js"
 import { State } from "./state.js"
 import { Table, Words } from "../panels/words.js"
-/** @import { Actions, Choices, DrawnScene, ExactRow, HeadMeasure, Kind, Pointed, Server } from "../types.js" */
-/** @import { View, ViewMessage, Zooming } from "../types.js" */
+/** @import { Actions, Choices, DrawnScene, ExactRow, HeadMeasure, Kind, LayerRequest } from "../types.js" */
+/** @import { Pointed, Server, View, ViewMessage, Zooming } from "../types.js" */
 
 const REST = 300 // milliseconds without a movement before the server is asked or told
 const NEAR = 30 // milliseconds over what opens a layer before it is asked for: less is passing by
@@ -332,6 +332,13 @@ export class Explorer {
     if (this.asked.key === key && now - this.asked.at < COMES) return
     this.asked = { key, at: now }
     this.server?.layer({ attention: this.kind.name, layer })
+  }
+
+  // Whether the numbers of a layer have come.
+  /** @type {(request: LayerRequest) => boolean} */
+  holds({ attention, layer }) {
+    const kind = this.model?.kinds.get(attention)
+    return Boolean(kind && this.model?.has(kind, layer))
   }
 
   // Tell the server at once what it has not been told yet.

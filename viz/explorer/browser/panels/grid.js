@@ -4,7 +4,7 @@ import { blockOf, counted, strengthOf } from "../data.js"
 import {
   BAR_APART,
   BAR_DIGITS,
-  BAR_NAMES,
+  BAR_LINE,
   BAR_NUMBERS,
   BAR_NUMBER_Y,
   BAR_THICK,
@@ -23,6 +23,7 @@ import {
   GRID_VEIL,
   LARGEST_FIRST,
   LARGEST_TILE,
+  LEAST_BAR,
   MARK_WIDTH,
   NARROWEST_ROW,
   SHARES,
@@ -90,7 +91,7 @@ export class Grid extends Stack {
     const { kind, theme, view } = scene
     const columns = kind.heads + 1
     this.sort(scene)
-    this.bar = scene.measure ? GRID_BAR : 0
+    this.bar = barOf(scene)
     this.tile = tileOf(kind, width, view.show === "grid" ? Infinity : TALLEST_GRID, this.bar)
     this.step = this.tile + GRID_GAP
     this.kind = kind
@@ -142,13 +143,12 @@ export class Grid extends Stack {
 
   /** @type {(context: Context, layer: number, head: number, value: number | null, x: number, y: number) => void} */
   barText(context, layer, head, value, x, y) {
-    const name = this.sorted ? `${layer + 1}·${head + 1}` : ""
     const number = value === null ? "" : valueText(value)
     context.textAlign = "left"
-    if (name) context.fillText(name, x, y)
+    if (this.sorted) context.fillText(`${layer + 1}·${head + 1}`, x, y)
     context.textAlign = "right"
-    if (number && this.tile >= (name ? BAR_NAMES : BAR_NUMBERS))
-      context.fillText(number, x + this.tile, y)
+    if (number && this.tile >= BAR_NUMBERS)
+      context.fillText(number, x + this.tile, this.sorted ? y + BAR_LINE : y)
   }
 
   // The layer that the other views show stands out, and its head, where one alone is on.
@@ -328,16 +328,24 @@ export function ranked({ layers, heads }, { values }) {
   })
 }
 
-// What a whole bar stands for.
+// The room below a thumbnail.
+/** @param {Pick<DrawnScene, "measure" | "view">} scene */
+const barOf = ({ measure, view }) =>
+  measure ? GRID_BAR + (view.order === "measure" ? BAR_LINE : 0) : 0
+
+// What a whole bar stands for: the largest |value|, or 1 where all are shown as 0.
 /** @param {HeadMeasure} measure */
-export const largestMagnitude = ({ values }) =>
-  Math.max(...values.flat().map((value) => Math.abs(value ?? 0))) || 1
+export function largestMagnitude({ values }) {
+  const largest = Math.max(...values.flat().map((value) => Math.abs(value ?? 0)))
+  return largest < LEAST_BAR ? 1 : largest
+}
 
 // "0.42", "−0.05", "3.1", "12".
 /** @param {number} value */
 export function valueText(value) {
   const digits = BAR_DIGITS.find(([most]) => Math.abs(value) < most)?.[1] ?? 0
-  return value.toFixed(digits).replace("-", "−")
+  const text = value.toFixed(digits)
+  return Number(text) ? text.replace("-", "−") : text.replace("-", "")
 }
 
 // How large thumbnails are: as the width allows, and the height, by the numbers of heads and layers

@@ -6,7 +6,7 @@ import torch
 from model import load_checkpoint
 from model.measures.learn.order.written_steps import NextToken, WrittenSteps, parting_step, with_second, written_steps
 
-TEXT, OTHER = "You are my friend.", "You are my friends."
+TEXT, OTHER = "The cat is tired.", "The cats are tired."
 
 
 @pytest.fixture(scope="module")
@@ -42,16 +42,16 @@ def test_every_step_is_that_of_a_whole_pass(translator, forced):
         assert [each.probability for each in candidates] == pytest.approx(best.values.tolist(), abs=1e-5)
 
 
-def test_a_friend_becomes_friends_word_by_word(translator):
-    assert written_steps(translator, TEXT).text == "Tu es mon ami."
-    assert written_steps(translator, OTHER).text == "Vous êtes mes amis."
+def test_a_cat_becomes_cats_word_by_word(translator):
+    assert written_steps(translator, TEXT).text == "Le chat est fatigué."
+    assert written_steps(translator, OTHER).text == "Les chats sont fatigués."
 
 
 def test_the_second_candidate_changes_what_follows_it_alone(translator):
     written = written_steps(translator, TEXT)
     assert written.closest() == 0
     other = with_second(translator, TEXT, written, 0)
-    assert (other.text, other.forced) == ("Vous êtes mon ami.", 1)
+    assert (other.text, other.forced) == ("La chatte est fatiguée.", 1)
     later = with_second(translator, TEXT, written, 2)
     assert later.ids[:2] == written.ids[:2]
 
@@ -60,7 +60,7 @@ def test_two_translations_part_where_their_tokens_first_differ(translator):
     written = written_steps(translator, TEXT), written_steps(translator, OTHER)
     parts = parting_step(translator, (TEXT, OTHER), written)
     assert parts is not None
-    assert (parts.step, parts.tokens) == (0, ("Tu", "Vous"))
+    assert (parts.step, parts.tokens) == (0, ("Le", "Les"))
     for text, measured in zip((TEXT, OTHER), (parts.before, parts.after), strict=True):
         chances = chances_after(translator, text, [])
         ids = [translator.tokenizer.backend.token_to_id(token) for token in parts.tokens]
