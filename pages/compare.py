@@ -57,7 +57,7 @@ from viz.tokens import markdown_text
 QUESTION = "What differs between two texts, or two models?"
 HOW_TO_READ = """
 **How to read this**
-- Each cell is a head; the first layer is at the bottom. Its number says how many percent of the head's attention are
+- Each cell is a head; the first layer is at the top. Its number says how many percent of the head's attention are
   elsewhere in B: half the sum of all differences of a row, averaged over the tokens that have a partner. 0: the head
   looks at the same tokens; 100: at none of them.
 - Tokens are partners where both texts have the same piece; between two of these, in order, where both texts have as

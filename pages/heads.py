@@ -61,7 +61,7 @@ from viz.tokens import markdown_text
 QUESTION = "Which heads does this answer depend on?"
 HOW_TO_READ = """
 **How to read this**
-- Each cell is a head; the first layer is at the bottom. Its number is by how many percentage points the probability of
+- Each cell is a head; the first layer is at the top. Its number is by how many percentage points the probability of
   the answer changes when that head alone is muted: negative and **blue** where the answer needs the head, **orange**
   where the head works against it. The deepest colour is that of the largest effect, and never of less than 5 points.
 - A muted head still computes its weights; what it would pass on, its context, is replaced before the output projection.
@@ -75,7 +75,7 @@ HOW_IN_NATS = HOW_TO_READ.replace(
 ).replace("never of less than 5 points", "never of less than 0.2 nats")
 READ_STREAM = """
 **How to read this**
-- Each cell is a head; the first layer is at the bottom. Its number is by how many percent of their length the last
+- Each cell is a head; the first layer is at the top. Its number is by how many percent of their length the last
   vectors move when that head alone is muted; the deepest colour is that of the largest, and never of less than 5 %.
   This model predicts nothing for the text, so that there is no answer to follow.
 - A muted head still computes its weights; what it would pass on, its context, is replaced before the output projection.

@@ -53,6 +53,7 @@ WORDS = {
     "step": "step",
     "of": "of",
     "slider": "Step of the training",
+    "speed": "Speed",
     "accuracy": "accuracy",
     "loss": "loss",
     "nats": "nats",

@@ -10,7 +10,7 @@ import {
   shadesOf,
   themeOf,
 } from "../../../viz/explorer/browser/paint.js"
-import { encodedRow, fractions, rowOf, rowSum, sharedRow } from "./weight_rows.js"
+import { encodedRow, fractions, rowOf, rowSum, setKeys, sharedRow } from "./weight_rows.js"
 /** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 /** @import { Answer, Cell, Context, Figure, Held, Row, Tools } from "./weight_editor_types.js" */
 
@@ -564,14 +564,19 @@ function writeNumber(context, ink, font, weight, x, y, size) {
   context.fillText(String(number), x + size / 2, y + size / 2 + 0.5)
 }
 
+/** @type {(held: Held, query: number) => Set<number>} */
+const marked = (held, query) => setKeys(baseRow(held, query), held.edited.get(query) ?? new Map())
+
 // Edited cells have a thick border and a corner, so that colour is not all that tells them.
 /** @type {(held: Held, context: Context) => void} */
-function outline({ edited, data, plan, theme }, context) {
+function outline(held, context) {
+  const { data, plan, theme } = held
   context.strokeStyle = context.fillStyle = theme.second
   context.lineWidth = 2
   data.rows.forEach(({ place: query }, row) => {
+    const set = marked(held, query)
     data.columns.forEach(({ place: key }, column) => {
-      if (!edited.get(query)?.has(key)) return
+      if (!set.has(key)) return
       const [x, y] = [plan.left + column * plan.cell, plan.top + row * plan.cell]
       context.strokeRect(x + 1.5, y + 1.5, plan.cell - 2, plan.cell - 2)
       context.beginPath()
@@ -657,7 +662,7 @@ function showHandle(held) {
 /** @type {(held: Held) => string} */
 function cellSaid(held) {
   const [query, key] = held.selected
-  const edited = held.edited.get(query)?.has(key) ? ", edited" : ""
+  const edited = marked(held, query).has(key) ? ", edited" : ""
   const masked = maskRow(held, query)[key] === 1 ? "" : ", masked"
   return `${held.tools.name.textContent} ${percentage(shownRow(held, query)[key])}${edited}${masked}`
 }

@@ -103,3 +103,15 @@ function overwritten(base, wanted, keys, scale, renormalise) {
   }
   return row
 }
+
+// The keys whose weights were set. Of a row that is overwritten as a whole not the ones that only
+// make room, each with its share of the rest, where these are the most.
+/** @type {(base: Float32Array, cells: Row) => Set<number>} */
+export function setKeys(base, cells) {
+  const keys = [...cells.keys()]
+  if (base.some((weight, key) => weight && !cells.has(key))) return new Set(keys)
+  const ratios = keys.map((key) => (cells.get(key)?.value ?? 0) / Math.max(base[key], SAME))
+  const alike = ratios.map((ratio) => keys.filter((_, place) => near(ratio, ratios[place])))
+  const room = alike.reduce((most, group) => (group.length > most.length ? group : most), [])
+  return new Set(2 * room.length > keys.length ? keys.filter((key) => !room.includes(key)) : keys)
+}

@@ -54,12 +54,20 @@ def train_both() -> None:
     choose()
 
 
+def stop_both() -> None:
+    """End both soon, with what there is."""
+    for name in SETTINGS:
+        waiting_line().stop(f"{visitor()} {name}")
+
+
 def show_both() -> None:
     """How far each is, how often it is right, and what it writes where the answer is not there to be seen."""
     turns = turns_now()
     if turns and all(turn.is_over for turn in turns.values()) and st.session_state.get("_blindfold_over") is not turns:
         st.session_state["_blindfold_over"] = turns
         run_again()
+    if not all(turn.is_over for turn in turns.values()):
+        st.button(words.LIVE_STOP, key="blindfold_stop", on_click=stop_both, help=words.LIVE_STOP_HELP)
     histories = {name: history_of(turn) for name, turn in turns.items()}
     for name, column in zip(turns, st.columns(len(turns)), strict=True):
         with column:

@@ -14,6 +14,7 @@ const KIND_DASHES = ["", "7 3", "14 4", "9 3 2 3"] // of the kinds of heads, bes
 const KIND_COLOURS = [2, 3, 4, 6] // of the theme's: others than those of accuracy and loss
 const SEEN = 0.05 // how far above chance a head must be at the end to be named
 const STEPS = [1, 10, 100, 1000, 10000]
+const SPEEDS = { 1: "1×", 0.5: "½×", 0.25: "¼×" }
 /** @type {WeakMap<HTMLElement, Held>} */
 const players = new WeakMap()
 
@@ -44,15 +45,19 @@ function mountPlayer(parentElement) {
   const root = /** @type {HTMLElement} */ (parentElement.querySelector(".player"))
   const play = el("button", { type: "button", className: "play" })
   const slider = el("input", { type: "range", min: "0", step: "1" })
+  const speed = el("select", { className: "speed" })
+  for (const [value, textContent] of Object.entries(SPEEDS).reverse())
+    speed.append(el("option", { value, textContent, selected: value === "1" }))
   const readout = el("output", { className: "readout" })
   const legend = el("div", { className: "legend", role: "group" })
   const runs = el("div", { className: "runs" })
-  const time = el("div", { className: "time" }, play, slider, readout)
+  const time = el("div", { className: "time" }, play, speed, slider, readout)
   root.replaceChildren(el("div", { className: "controls" }, time, legend), runs)
   /** @type {Partial<Held>} */
   const parts = {
     root,
     play,
+    speed,
     slider,
     readout,
     legend,
@@ -70,6 +75,11 @@ function mountPlayer(parentElement) {
     seek(held, Number(slider.value))
   }
   slider.onchange = () => tellStep(held)
+  speed.onchange = () => {
+    if (!held.frame) return
+    pause(held)
+    start(held)
+  }
   players.set(parentElement, held)
   Object.assign(root, { held }) // for those who measure
   return held
@@ -95,10 +105,14 @@ function begin(held) {
 /** @param {Held} held */
 function start(held) {
   const began = performance.now()
-  const from = held.place >= held.steps.length - 1 ? 0 : onAxis(held, held.steps[held.place])
+  const from =
+    held.place >= held.steps.length - 1
+      ? 0
+      : Math.max(held.at, onAxis(held, held.steps[held.place]))
+  const seconds = held.data.seconds / Number(held.speed.value)
   const on = (/** @type {number} */ now) => {
     const gone = Math.max(0, now - began) // a frame's time may lie before the press that it answers
-    const at = Math.min(1, from + gone / 1000 / held.data.seconds)
+    const at = Math.min(1, from + gone / 1000 / seconds)
     show(held, at)
     held.frame = at < 1 ? requestAnimationFrame(on) : 0
     if (at >= 1) stop(held)
@@ -157,6 +171,7 @@ function show(held, at) {
   const numbers = held.screens.map((screen) => showRun(held, screen, step))
   held.slider.setAttribute("aria-valuetext", `${said}: ${numbers.join("; ")}`)
   held.slider.setAttribute("aria-label", data.names.slider)
+  held.speed.setAttribute("aria-label", data.names.speed)
 }
 
 /** @type {(held: Held, screen: Screen, step: number) => string} */

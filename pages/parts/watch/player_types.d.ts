@@ -52,6 +52,7 @@ export interface Screen {
 export interface Held {
   root: HTMLElement
   play: HTMLButtonElement
+  speed: HTMLSelectElement
   slider: HTMLInputElement
   readout: HTMLElement
   legend: HTMLElement

@@ -192,6 +192,15 @@ def test_the_keyboard_moves_types_and_puts_back(browser, address):
         with answered(page):
             page.keyboard.press("Control+z")
         assert row_of_model(page, 4)[3] == pytest.approx(0.3, abs=1e-4)
+        page.keyboard.press("Enter")
+        page.keyboard.type("97")
+        with answered(page):
+            page.keyboard.press("Enter")
+        assert row_of_model(page, 4)[3] == pytest.approx(0.97, abs=1e-4)
+        expect(handle).to_have_attribute("aria-label", re.compile("97.0\u00a0%, edited"))
+        page.keyboard.press("ArrowLeft")
+        expect(handle).not_to_have_attribute("aria-label", re.compile("edited"))  # it only makes room
+        page.keyboard.press("ArrowRight")
         with answered(page):
             page.keyboard.press("Delete")
         assert edits_in(page) == Edits()

@@ -66,6 +66,27 @@ def weights_of(training: str, at: int) -> np.ndarray:
     return head_pictures(history, LINE).weights[history.steps.index(at)]
 
 
+PACE = """async (root) => {
+  const { held } = root
+  const frame = () => new Promise(requestAnimationFrame)
+  const [first, from] = [await frame(), held.at]
+  while ((await frame()) - first < 600);
+  return (1000 * (held.at - from)) / (performance.now() - first)
+}"""
+
+
+def test_it_plays_more_slowly_for_those_who_explain_it(page):
+    speed = page.get_by_label("Speed", exact=True)
+    speed.select_option("¼×")
+    page.get_by_label("Play", exact=True).click()
+    seconds = player(page, "held.data.seconds")
+    assert page.locator(".player").evaluate(PACE) == pytest.approx(0.25 / seconds, rel=0.3)
+    speed.select_option("½×")
+    assert page.locator(".player").evaluate(PACE) == pytest.approx(0.5 / seconds, rel=0.3)
+    with answered(page):
+        page.get_by_label("Pause", exact=True).click()
+
+
 def test_it_plays_by_itself_from_random_weights_to_the_last_step_and_can_be_held(browser, address):
     with visitor(browser) as page:
         open_page(page, address, PAGE)

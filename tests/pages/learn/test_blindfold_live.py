@@ -35,3 +35,24 @@ def test_two_trainings_of_the_visitors_own_show_that_a_decoder_without_its_mask_
         assert f"it writes “**{written}**”: {right} of 8 letters are right." in said
         assert f"right {percent(history.last.accuracy)} of the time" in said
         assert (history.settings.mask == "none") == (name == UNMASKED)
+
+
+def test_both_can_be_stopped_and_show_what_they_have_come_to(monkeypatch):
+    steps = {name: replace(settings, steps=10_000) for name, settings in blindfold_live.SETTINGS.items()}
+    monkeypatch.setattr(blindfold_live, "SETTINGS", steps)
+    app = rounds.at(STOP, 1, guess="b").button(key="blindfold_train").click().run()
+    turns = app.session_state[blindfold_live.TURNS]
+    end = time.monotonic() + PATIENCE
+    while not all(blindfold_live.history_of(turn) for turn in turns.values()):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    app = app.run().button(key="blindfold_stop").click().run()
+    while not all(turn.is_over for turn in turns.values()):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    app = app.run()
+    assert not app.exception
+    assert all(turn.trainer.history.last.step < 10_000 for turn in turns.values())
+    said = " ".join(each.value for each in app.markdown)
+    assert said.count("of 8 letters are right") == 2
+    assert "blindfold_stop" not in [button.key for button in app.button]

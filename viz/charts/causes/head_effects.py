@@ -1,6 +1,6 @@
 """What every head does for an answer: layers × heads, each cell the change of the answer without that head."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import altair as alt
@@ -50,8 +50,9 @@ def effect_grid(
     least = least or (FLOOR_NATS if in_nats else FLOOR)
     most = float(np.nanmax(np.abs(effects), initial=least))
     form = "+.2f" if in_nats else "+.1f" if signed else ".1f"
+    stops = effect_scale(theme) if signed else colour_scale(theme.weights)
     rows = [
-        row_of(site, effects[site], most, said[site], signed, theme)
+        row_of(site, effects[site], most, said[site], stops, theme)
         | {"text": cell_text(float(effects[site]), form, in_nats=in_nats) + marks(site in turned, site in muted)}
         for site in sorted(said)
     ]
@@ -62,7 +63,7 @@ def effect_grid(
     layers, heads = effects.shape
     base = alt.Chart(data_of(rows)).encode(
         x=alt.X("head name:O", title="head", sort=None, axis=alt.Axis(labelAngle=0, orient="top", ticks=False)),
-        y=alt.Y("layer name:O", title="layer", sort=[counted(layer) for layer in reversed(range(layers))]),
+        y=alt.Y("layer name:O", title="layer", sort=[counted(layer) for layer in range(layers)]),
         tooltip=[alt.Tooltip("said:N", title="head")],
         description="said:N",
     )
@@ -78,7 +79,7 @@ def effect_grid(
         cells.add_params(pick),
         *([numbers] if heads <= MOST_SAID or muted or turned else []),
         ring,
-        legend(base, most, titles(turned, in_nats=in_nats) if signed else [called], in_nats=in_nats, theme=theme),
+        legend(base, most, stops, titles(turned, in_nats=in_nats) if signed else [called], in_nats=in_nats),
     ]
     drawn = alt.LayerChart(layer=shown).properties(width="container", height=AROUND + LEGEND + ROW * layers)
     return with_page_style(drawn.resolve_scale(color="independent"), theme, framed=False)
@@ -95,9 +96,10 @@ def effect_scale(theme: Theme) -> list[tuple[float, str]]:
     return sorted((-stop, colour) for stop, colour in difference_scale(theme))
 
 
-def legend(base: alt.Chart, most: float, title: list[str], *, in_nats: bool, theme: Theme) -> alt.Chart:
-    """What the colours mean, below the cells; its marks are not seen. Of two lines: 0 is the middle of the scale."""
-    stops = effect_scale(theme) if len(title) > 1 else colour_scale(theme.weights)
+def legend(
+    base: alt.Chart, most: float, stops: Sequence[tuple[float, str]], title: list[str], *, in_nats: bool = False
+) -> alt.Chart:
+    """What the colours of a scale that ends at ``most`` mean, below the cells; its marks are not seen."""
     unit = 1 if in_nats else 100
     scale = alt.Scale(domain=[unit * most * stop for stop, _ in stops], range=[colour for _, colour in stops])
     drawn = alt.Legend(
@@ -127,10 +129,11 @@ def marks(turned: bool, muted: bool) -> str:
     return (" ≠" if turned else "") + (" ×" if muted else "")
 
 
-def row_of(site: tuple[int, int], effect: float, most: float, said: str, signed: bool, theme: Theme) -> dict[str, Any]:
-    """One head: its names, its colour, and what stands in its cell."""
+def row_of(
+    site: tuple[int, int], effect: float, most: float, said: str, stops: Sequence[tuple[float, str]], theme: Theme
+) -> dict[str, Any]:
+    """One cell: its names, its colour on a scale that ends at ``most``, and what stands in it."""
     known = bool(np.isfinite(effect))
-    stops = effect_scale(theme) if signed else colour_scale(theme.weights)
     colour = colour_at(stops, effect / most) if known else theme.grid
     return {
         "layer": site[0],

@@ -7,14 +7,16 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
-from viz.charts.causes.head_effects import AROUND, FLOOR, MOST_SAID, ROW, cell_text, row_of
+from viz.charts.causes.head_effects import AROUND, FLOOR, LEGEND, MOST_SAID, ROW, cell_text, legend, row_of
 from viz.charts.chart_data import data_of
 from viz.charts.lines import with_page_style
-from viz.theme import FONT_SIZE, LIGHT, Theme
+from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale, difference_scale
 from viz.tokens import counted
 
 LOW = 26  # pixels of a row
 NAMES = 60  # pixels of the columns' names, which stand upright
+CHANGE = ["change of A's answer, points", "blue: likelier with the part from B · orange: less likely"]
+MOVED = "movement of A's last vectors, %"
 
 
 def patch_grid(
@@ -34,8 +36,9 @@ def patch_grid(
     if set(said) != set(np.ndindex(*effects.shape)) or len(set(columns)) != effects.shape[1]:
         raise ValueError(f"{len(said)} words and {len(columns)} names for numbers of shape {effects.shape}")
     most, form = float(np.nanmax(np.abs(effects), initial=FLOOR)), "+.1f" if signed else ".1f"
+    stops = difference_scale(theme) if signed else colour_scale(theme.weights)
     rows: list[dict[str, Any]] = [
-        row_of(site, effects[site], most, said[site], signed, theme)
+        row_of(site, effects[site], most, said[site], stops, theme)
         | {"column name": columns[site[1]], "text": cell_text(float(effects[site]), form, in_nats=False)}
         for site in sorted(said)
     ]
@@ -48,7 +51,7 @@ def patch_grid(
             sort=None,
             axis=alt.Axis(labelAngle=-90 if upright else 0, orient="bottom", ticks=False, labelOverlap="greedy"),
         ),
-        y=alt.Y("layer name:O", title="layer", sort=[counted(layer) for layer in reversed(range(layers))]),
+        y=alt.Y("layer name:O", title="layer", sort=[counted(layer) for layer in range(layers)]),
         tooltip=[alt.Tooltip("said:N", title="with it from B")],
         description="said:N",
     )
@@ -59,6 +62,7 @@ def patch_grid(
         large = row["effect"] is not None and signed and abs(row["effect"]) >= most / 4
         row["sign"] = ("+" if row["effect"] > 0 else "−") if large else ""
     numbers = base.mark_text(fontSize=FONT_SIZE - 3, aria=False).encode(text=text, color=alt.Color("ink:N", scale=None))
-    height = AROUND + (LOW if many else ROW) * layers + (NAMES if upright else 0)
-    drawn = alt.LayerChart(layer=[cells, numbers]).properties(width="container", height=height)
-    return with_page_style(drawn, theme, framed=False)
+    height = AROUND + LEGEND + (LOW if many else ROW) * layers + (NAMES if upright else 0)
+    shown = [cells, numbers, legend(base, most, stops, CHANGE if signed else [MOVED])]
+    drawn = alt.LayerChart(layer=shown).properties(width="container", height=height)
+    return with_page_style(drawn.resolve_scale(color="independent"), theme, framed=False)

@@ -11,12 +11,13 @@ from jaxtyping import Float
 from viz.charts.chart_data import data_of
 from viz.charts.lines import with_page_style
 from viz.text.causes.token_measures import MEASURES, SIGNED, row_names, row_said
-from viz.theme import LIGHT, Theme, colour_at, colour_scale, difference_scale
-from viz.tokens import percent, visible
+from viz.theme import FONT_SIZE, LIGHT, Theme, colour_at, colour_scale, difference_scale
+from viz.tokens import decimal, percent, visible
 
 CHOSEN = "chosen"
 ROW, AROUND = 24, 50  # pixels
-BAR = 0.9  # of the width of a column
+BAR, NUMBER = 0.68, 0.95  # of the width of a column: the longest bar, and where its number ends
+ROOM = 620  # pixels: a narrower picture has no room for numbers
 LONGEST = 14  # letters of a token beside its row
 
 
@@ -83,7 +84,18 @@ def token_bars(
         .mark_rect(aria=False, height={"band": 0.62})
         .encode(x=x, x2="end:Q", y=down, fill=alt.Fill("colour:N", scale=None), tooltip=alt.value(None))
     )
-    chart = alt.LayerChart(layer=[behind, drawn]).properties(width="container", height=AROUND + ROW * len(places))
+    numbers = (
+        alt.Chart(data_of(bars))
+        .mark_text(align="right", fontSize=FONT_SIZE - 3, color=theme.quiet, aria=False)
+        .encode(
+            x=alt.X("at:Q", scale=alt.Scale(domain=[0, len(values)], nice=False)),
+            y=down,
+            text="number:N",
+            opacity=alt.condition(f"width > {ROOM}", alt.value(1), alt.value(0)),
+            tooltip=alt.value(None),
+        )
+    )
+    chart = alt.LayerChart(layer=[behind, drawn, numbers]).properties(width="container", height=AROUND + ROW * len(places))
     return with_page_style(chart, theme, framed=False)
 
 
@@ -108,9 +120,25 @@ def column_bars(
         ends = sorted((zero, zero + BAR * value / width))
         colour = bar_colour(value, name, first=abs(value) == most, theme=theme)
         bars.append(
-            {"position": at, "measure": name, "value": value, "start": ends[0], "end": ends[1], "colour": colour}
+            {
+                "position": at,
+                "measure": name,
+                "value": value,
+                "start": ends[0],
+                "end": ends[1],
+                "colour": colour,
+                "at": column + NUMBER,
+                "number": number_text(name, value),
+            }
         )
     return bars
+
+
+def number_text(name: str, value: float) -> str:
+    """What stands beside a bar: logits with two digits, shares and points in percent."""
+    if name == "integrated":
+        return decimal(value, "+.2f")
+    return decimal(100 * value, "+.1f" if name in SIGNED else ".1f")
 
 
 def bar_colour(value: float, name: str, *, first: bool, theme: Theme) -> str:

@@ -226,7 +226,7 @@ class Comparison {
     const { queries, keys } = this.data
     const { left, across, down } = this.inner
     const bottom = HEAD + down * queries.length
-    const every = Math.max(1, Math.ceil((COMPARED_TYPE - 2) / across))
+    const every = Math.max(1, Math.ceil((COMPARED_TYPE + 2) / across))
     context.font = `${COMPARED_TYPE - 1}px ${this.theme.font}`
     context.fillStyle = this.theme.quiet
     context.textAlign = "right"

@@ -32,7 +32,7 @@ def test_every_number_stands_in_its_cell_and_colours_follow_its_sign(theme):
     assert [rows[site]["said"] for site in SAID] == list(SAID.values())
     (parameter,) = spec["params"]
     assert (parameter["name"], parameter["value"]) == (CHOSEN, [{"layer": 1, "head": 2}])
-    assert spec["layer"][0]["encoding"]["y"]["sort"] == ["2", "1"], "the first layer is at the bottom"
+    assert spec["layer"][0]["encoding"]["y"]["sort"] == ["1", "2"], "the first layer is at the top, as in Explore"
 
 
 def test_sizes_without_a_sign_begin_at_the_pages_colour():

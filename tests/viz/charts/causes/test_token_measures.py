@@ -49,6 +49,17 @@ def test_every_row_says_its_numbers_and_carries_its_position():
     assert pick["value"] == [{"position": 2}]
 
 
+def test_beside_every_bar_stands_its_number():
+    spec = token_bars(TOKENS, VALUES, range(3)).to_dict()
+    numbers = spec["layer"][2]
+    assert numbers["encoding"]["text"]["field"] == "number"
+    said = {(row["measure"], row["position"]): row["number"] for row in numbers["data"]["values"]}
+    assert [said["attention", at] for at in range(3)] == ["20.0", "50.0", "30.0"]
+    assert [said["integrated", at] for at in range(3)] == ["−1.00", "+3.00", "+0.00"]
+    assert [said[OMISSION, at] for at in (1, 2)] == ["+40.0", "−10.0"]
+    assert (OMISSION, 0) not in said
+
+
 def test_values_of_other_tokens_are_refused():
     with pytest.raises(ValueError, match="values for 2 tokens"):
         token_bars(TOKENS[:2], VALUES, [0])

@@ -276,6 +276,8 @@ export class Controls {
         ),
       )
       add(rows, "order", "Order of heads", order, ORDER_HELP)
+      // On a phone they stand above the thumbnails that they change, all others below the pictures.
+      for (const label of rows.slice(-2)) label.className = "of-heads"
     }
     if (texts.some((text) => text.special?.some(Boolean)))
       pick("special", "Special tokens", SPECIAL, "Tokens that the tokenizer added.")

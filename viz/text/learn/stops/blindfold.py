@@ -31,6 +31,7 @@ LOSS_SENTENCE = (
 )
 
 LIVE, LIVE_AGAIN = "Train two here, in some ten seconds", "Train both again"
+LIVE_STOP, LIVE_STOP_HELP = "Stop", "Ends both trainings, with what they have learned until now."
 LIVE_HELP = (
     "Two tiny decoders learn to copy letters, “light>light”, on this server: one with its mask, one without. You see "
     "what each writes where the answer is not there to be seen."
