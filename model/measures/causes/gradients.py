@@ -25,6 +25,7 @@ from model.trace import StackTrace, Trace
 from model.transformer import Transformer
 
 AT_ONCE = 16  # steps of an integral in one batch
+PIECE = 64  # steps by one rule: to find the places of a longer rule takes the cube of their number
 SHORTEST, FIRST = 1e-30, 4  # of the text's vectors, where a path by orders of magnitude begins; steps before that
 Path = tuple[Float[np.ndarray, " step"], Float[np.ndarray, " step"]]
 CLOSE, LEAST_ERROR = 0.01, 1e-3  # what the parts may miss of the whole
@@ -136,17 +137,20 @@ def shares_by_power(steps: int) -> Path:
 
 
 def shares_by_size(steps: int) -> Path:
-    """The same over the logarithm of α, and a few places before it begins.
+    """The same over the logarithm of α, in equal pieces of 64 places, and a few places before it begins.
 
     Without position vectors a norm makes the same of a short vector as of a long one, down to its epsilon, and so does
     each that follows: the answer forms over many orders of magnitude.
     """
-    places, shares = np.polynomial.legendre.leggauss(steps)
+    pieces = steps // PIECE
+    places, shares = np.polynomial.legendre.leggauss(PIECE)
+    at = ((places + 1) / 2 + np.arange(pieces)[:, None]).ravel() / pieces  # 0 to 1
     length = -np.log(SHORTEST)
-    alphas = np.exp(-length * (1 - places) / 2)
+    alphas = np.exp(-length * (1 - at))
+    spread = np.tile(shares / 2, pieces) / pieces * length * alphas
     first, first_shares = np.polynomial.legendre.leggauss(FIRST)
     before = SHORTEST * (first + 1) / 2
-    return np.concatenate([before, alphas]), np.concatenate([SHORTEST * first_shares / 2, shares / 2 * length * alphas])
+    return np.concatenate([before, alphas]), np.concatenate([SHORTEST * first_shares / 2, spread])
 
 
 def answered(checkpoint: Checkpoint, trace: Trace) -> Outcome:
