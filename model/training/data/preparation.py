@@ -15,8 +15,7 @@ from model.training.data.corpora import MISREAD, Corpus, Example, read_examples,
 from model.training.data.list_files import read_lists
 from model.training.data.opinions import PROBABILITIES, opinions
 from model.training.data.phrases import phrases
-from model.training.data.rated import opinions as rated_opinions
-from model.training.data.rated import rated_texts
+from model.training.data.rated import rated_opinions, rated_texts
 from model.training.teacher import Teacher, probabilities
 
 REVIEW_LABELS = ("negative", "positive")

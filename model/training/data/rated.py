@@ -76,7 +76,7 @@ def rated(line: str, where: str) -> Rated:
         raise InputError(f"{where}: expected a number, a rating and a sentence, with tabs between.") from None
 
 
-def opinions(ratings: Sequence[float]) -> Float32[np.ndarray, "sentence label"]:
+def rated_opinions(ratings: Sequence[float]) -> Float32[np.ndarray, "sentence label"]:
     """Ratings as the probabilities of "negative" and "positive": even odds at 0."""
     positive = 1 / (1 + np.exp(-SHARPNESS * np.array(ratings)))
     return np.stack([1 - positive, positive], axis=1).astype(np.float32)

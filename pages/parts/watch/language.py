@@ -1,7 +1,7 @@
 """The film of a language model: its player's data, its moments as models, and their files."""
 
-from pathlib import Path
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,18 +12,12 @@ from model.training.watched.language_film import LanguageFilm
 from pages.parts.frame.downloads import files
 from pages.parts.frame.theme import theme
 from pages.parts.shared_cache import check_lengths
-from pages.parts.watch.moment_files import film_button, moment_button
+from pages.parts.watch.moment_files import film_button, moment_button, zipped
 from viz.text import watched as sentences
 from viz.watched.looping_picture import Take, looping_picture
 from viz.watched.player import language_data, player_data
 
 LINE = "The king had a daughter, and the king had a son."
-
-
-class RecordedFolder(NamedTuple):
-    """That of a snapshot, which stays."""
-
-    path: Path
 
 
 def film_data(film: LanguageFilm, line: str) -> dict[str, Any]:
@@ -62,5 +56,5 @@ def offer_files(film: LanguageFilm, step: int | None, line: str) -> None:
         return looping_picture(title, [Take(sentences.LANGUAGE_MODEL, film, weights, written)], theme=look)
 
     with files():
-        moment_button(name, lambda: RecordedFolder(folder))
+        moment_button(name, partial(zipped, folder))
         film_button("language", make)

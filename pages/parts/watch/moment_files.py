@@ -5,8 +5,8 @@ import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
+from model.training.watched.history import History
 from pages.parts.frame.downloads import button, files
 from pages.parts.frame.theme import theme
 from pages.parts.models.watched_moments import MomentFolder, moment_label, moment_name
@@ -14,14 +14,6 @@ from pages.parts.watch.films import Film, nearest_step, pictures_of
 from viz.export.share_picture import plain_text
 from viz.text import watched as sentences
 from viz.watched.looping_picture import Take, looping_picture
-
-
-class WrittenFolder(Protocol):
-    """A folder of files, there as long as this is."""
-
-    @property
-    def path(self) -> Path: ...
-
 
 CHECKPOINT_HELP = (
     "config.json, model.safetensors, tokenizer.json and card.json of this step: load_checkpoint reads the folder, and "
@@ -36,7 +28,7 @@ def offer_files(film: Film, step: int | None, line: str) -> None:
     with files():
         for history in film.histories:
             at = nearest_step(history, step)
-            moment_button(moment_name(history, at), partial(MomentFolder, history, at))
+            moment_button(moment_name(history, at), partial(zipped_moment, history, at))
 
         def make() -> bytes:
             takes = [
@@ -53,16 +45,21 @@ def film_button(task: str, make: Callable[[], bytes]) -> None:
     button("Film (GIF)", f"watch-{task}.gif", make, FILM_HELP)
 
 
-def moment_button(name: str, write: Callable[[], WrittenFolder]) -> None:
-    """The file of one moment, within ``files``. write: its folder; called where there is no session."""
-    button(f"{moment_label(name)} (ZIP)", f"{name}.zip", partial(zipped, write), CHECKPOINT_HELP)
+def moment_button(name: str, make: Callable[[], bytes]) -> None:
+    """The file of one moment, within ``files``. make: its content; called where there is no session."""
+    button(f"{moment_label(name)} (ZIP)", f"{name}.zip", make, CHECKPOINT_HELP)
 
 
-def zipped(write: Callable[[], WrittenFolder]) -> bytes:
-    """The files of a moment as one."""
-    folder = write()  # held while it is read: with it go its files
+def zipped_moment(history: History, step: int) -> bytes:
+    """A moment's files as one."""
+    folder = MomentFolder(history, step)  # held while it is read: with it go its files
+    return zipped(folder.path)
+
+
+def zipped(folder: Path) -> bytes:
+    """The files of a folder as one."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.path.iterdir()):
+        for path in sorted(folder.iterdir()):
             archive.write(path, path.name)
     return content.getvalue()

@@ -14,7 +14,7 @@ from model.training import sentiment
 from model.training.data.batches import Batches, Mixture
 from model.training.data.corpora import Example
 from model.training.data.preparation import evaluated_sentences, label_corpus, words
-from model.training.data.rated import opinions, rated_sentences, rated_texts
+from model.training.data.rated import rated_opinions, rated_sentences, rated_texts
 
 
 def archive(folder: Path, files: dict[str, bytes]) -> Path:
@@ -70,7 +70,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_rating_of_zero_is_even_odds_and_each_step_is_worth_the_same_log_odds() -> None:
-    made = opinions([0.0, 1.0, -2.0])
+    made = rated_opinions([0.0, 1.0, -2.0])
     np.testing.assert_allclose(made.sum(axis=1), 1, atol=1e-6)
     assert made[0].tolist() == [0.5, 0.5]
     assert math.log(made[1, 1] / made[1, 0]) == pytest.approx(1.5, abs=1e-5)

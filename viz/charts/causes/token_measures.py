@@ -95,7 +95,9 @@ def token_bars(
             tooltip=alt.value(None),
         )
     )
-    chart = alt.LayerChart(layer=[behind, drawn, numbers]).properties(width="container", height=AROUND + ROW * len(places))
+    chart = alt.LayerChart(layer=[behind, drawn, numbers]).properties(
+        width="container", height=AROUND + ROW * len(places)
+    )
     return with_page_style(chart, theme, framed=False)
 
 
