@@ -6,7 +6,6 @@ import json
 import re
 import time
 import zipfile
-from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -22,9 +21,8 @@ from model.training.watched.language_film import language_film
 from model.training.watched.recordings import recorded
 from model.training.watched.run_settings import SHORTEST_TEXT, RunSettings
 from model.training.watched.waiting_line import WaitingLine
-from pages.parts.models.watched_moments import MomentFolder
 from pages.parts.watch.language import LINE
-from pages.parts.watch.moment_files import zipped
+from pages.parts.watch.moment_files import zipped_moment
 from pages.parts.watch.settings import FILMS
 from tests.pages.test_every_page import component, follow, link, opened, picture, taken
 
@@ -165,7 +163,7 @@ def test_a_training_without_a_mask_is_broken_without_one_and_says_so():
 
 def test_a_moment_of_ones_own_training_is_zipped_where_there_is_no_session(tmp_path):
     history = record(RunSettings(task="copy", width=16, steps=2))
-    with zipfile.ZipFile(io.BytesIO(zipped(partial(MomentFolder, history, 2)))) as archive:
+    with zipfile.ZipFile(io.BytesIO(zipped_moment(history, 2))) as archive:
         archive.extractall(tmp_path)
     checkpoint = load_checkpoint(tmp_path, device="cpu")
     ours = history.checkpoint(2).trace("light>light").text_stack.weights()
