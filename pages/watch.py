@@ -17,6 +17,7 @@ from pages.parts.state.session import address_notice, choose, current, current_s
 from pages.parts.watch import language
 from pages.parts.watch.controls import choose_film, choose_line, choose_training
 from pages.parts.watch.films import Film, check_line, film_data, film_of, line_of, nearest_step
+from pages.parts.watch.learned_text import learned_text
 from pages.parts.watch.moment_files import offer_files
 from pages.parts.watch.player import player, step_sent
 from pages.parts.watch.settings import LANGUAGE, LONGEST_LINE, Watch
@@ -26,7 +27,7 @@ from viz.tokens import markdown_text
 
 QUESTION = "How did the heads come to do this?"
 NO_FILM = "This link asks for a training of your own: press Train, and it is made anew, the same for the same seed."
-NO_TEXT = "This link asks for a training on somebody’s own text, which no link holds: paste a text, and press Train."
+NO_TEXT = "This link asks for a training on a text that is too long for a link: paste a text, and press Train."
 HOW_TO_READ = """
 **How to read this**
 - From left to right is the training, from random weights on, on a logarithmic axis: from step 10 to 100 is as far as
@@ -146,7 +147,8 @@ def language_data(line: str) -> tuple[dict[str, Any], str]:
 def show_waiting() -> None:
     """Where there is no training of the visitor's own to show: that one waits or is about to begin, or how to begin."""
     if turn_now() is None:
-        st.info(NO_TEXT if current().of(Watch).task == TEXT else NO_FILM)
+        lacks_text = current().of(Watch).task == TEXT and not learned_text()
+        st.info(NO_TEXT if lacks_text else NO_FILM)
         return
     st.fragment(follow_start, run_every=INTERVAL)()
 

@@ -7,11 +7,11 @@ import streamlit as st
 from model.training.watched.run_settings import BOUNDS, LONGEST_TEXT, SHORTEST_TEXT
 from model.training.watched.tasks import TEXT as TEXT_TASK
 from pages.parts.state.session import choose
+from pages.parts.watch.learned_text import example_text, learn_from, learned_text
 from pages.parts.watch.settings import FILMS, LANGUAGE, LONGEST_LINE, OWN, Watch
-from pages.parts.watch.trainings import REFUSAL, TEXT, learned_text, own_histories, train, turn_now
+from pages.parts.watch.trainings import REFUSAL, own_histories, train, turn_now
 from pages.parts.widgets.binding import bind, bind_text, radio, select, take
 from viz.text import watched as sentences
-from viz.text.glossary import TERMS, explanation
 from viz.tokens import markdown_text
 
 FILM_NAMES = {
@@ -35,7 +35,10 @@ NORMS = {"pre": "norm before each part", "post": "norm after each part"}
 WORDS = {"positions": (POSITIONS, "Positions"), "norm_order": (NORMS, "Layer norm"), "mask": (MASKS, "Mask")}
 TRAIN_HELP = "Trains on this server, in a process of its own, for at most 120 seconds. You can watch, and stop it."
 TEXT_LABEL = f"Your text, {SHORTEST_TEXT:,} to {LONGEST_TEXT:,} characters"
-TEXT_HELP = "No other visitor sees it, and no address holds it: whoever opens your link is asked for a text."
+TEXT_HELP = (
+    "No other visitor sees it, unless you share the link: one of up to some 2,000 characters goes into the address. "
+    "Whoever opens your link to a longer one is asked for it."
+)
 EXAMPLE_HELP = "The explanations of the page Words."
 MOST_SEED = 999_999
 
@@ -140,12 +143,12 @@ def ask_for_text() -> None:
 
 
 def take_text() -> None:
-    """Keep the text for this visit."""
+    """Another text to learn."""
     value = st.session_state.get("watch_own_text")
     if isinstance(value, str) and len(value) <= LONGEST_TEXT:
-        st.session_state[TEXT] = value
+        learn_from(value)
 
 
 def take_example() -> None:
-    """The words of the field, explained, as a text to learn from."""
-    st.session_state[TEXT] = " ".join(explanation(term) for term in TERMS.values()).replace("\\", "")
+    """The words of the field, explained, as a text to learn."""
+    learn_from(example_text())

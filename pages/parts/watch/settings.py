@@ -16,6 +16,7 @@ LANGUAGE, OWN = "language", "own"
 DEFAULT = RunSettings()
 SHOWN = frozenset({"watch.film"})
 LONGEST_LINE = tasks.TEXT_LENGTH
+LONGEST_PACKED = 1500  # of an address, which has room for 1,900 characters
 LINE = rf"[^~]{{0,{LONGEST_LINE}}}"  # what lies between two of an address's values stands in none
 
 
@@ -24,7 +25,8 @@ class Watch:
     """film: of ``FILMS``, the language model's, or the visitor's own training.
 
     step: the moment that is looked at; None: the film plays as it opens. line: what the heads' pictures are of; "": as
-    the task has it. The others are those of ``RunSettings``, of the training that is asked for.
+    the task has it. learned: the visitor's own text, as ``learned_text.packed`` writes it. The others are those of
+    ``RunSettings``, of the training that is asked for.
     """
 
     film: str = address_field("induction", one_of((*FILMS, LANGUAGE, OWN)))
@@ -39,6 +41,7 @@ class Watch:
     mask: str = address_field(DEFAULT.mask, one_of(CHOICES["mask"]))
     steps: int = address_field(DEFAULT.steps, whole(*BOUNDS["steps"]))
     seed: int = address_field(DEFAULT.seed, whole(0, 999_999))
+    learned: str = address_field("", word_like(rf"[A-Za-z0-9_-]{{0,{LONGEST_PACKED}}}"))
 
     def asked(self, text: str) -> RunSettings:
         """The training that is asked for; ``text`` is what it learns from where its task is a text's.

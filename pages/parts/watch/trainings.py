@@ -13,10 +13,11 @@ from pages.parts.models.hub_panel import visitor
 from pages.parts.models.watched_moments import keep_training, own_trainings
 from pages.parts.state.session import choose, current
 from pages.parts.state.session_ends import when_over
+from pages.parts.watch.learned_text import learned_text
 from pages.parts.watch.settings import OWN, Watch
 
 # In the session.
-TURN, REFUSAL, ENDED, TEXT = "_watch_turn", "_watch_refusal", "_watch_ended", "_watch_text"
+TURN, REFUSAL, ENDED = "_watch_turn", "_watch_refusal", "_watch_ended"
 BEGUN = "_watch_begun"
 
 NO_DIVISOR = "{heads} heads cannot share a width of {width} evenly: choose {fitting} heads, or another width."
@@ -74,12 +75,6 @@ def turn_place() -> int:
 def stop() -> None:
     """End the training soon, with what there is; or leave the line."""
     waiting_line().stop(visitor())
-
-
-def learned_text() -> str:
-    """What the task "text" learns from: the visitor's own; nobody else sees it, and no address has it."""
-    text: str = st.session_state.get(TEXT, "")
-    return text
 
 
 def take_over() -> None:

@@ -19,9 +19,10 @@ from model.training.watched.__main__ import record
 from model.training.watched.head_pictures import head_pictures
 from model.training.watched.language_film import language_film
 from model.training.watched.recordings import recorded
-from model.training.watched.run_settings import SHORTEST_TEXT, RunSettings
+from model.training.watched.run_settings import LONGEST_TEXT, SHORTEST_TEXT, RunSettings
 from model.training.watched.waiting_line import WaitingLine
 from pages.parts.watch.language import LINE
+from pages.parts.watch.learned_text import example_text, packed, unpacked
 from pages.parts.watch.moment_files import zipped_moment
 from pages.parts.watch.settings import FILMS
 from tests.pages.test_every_page import component, follow, link, opened, picture, taken
@@ -255,6 +256,39 @@ def test_a_text_that_is_too_short_is_refused_and_the_example_is_not():
     app = trained(app.button(key="watch_example").click().run())
     assert film(app)["runs"][0]["curve"]["step"][-1] == 2
     assert not app.error
+
+
+OWN_TEXT = "The ship went out, and the ship came home again; nobody had seen the whale. " * 20
+
+
+def test_a_link_has_a_short_text_and_trains_on_it_again():
+    app = watched(task="text", steps=2, width=16).text_area(key="watch_own_text").input(OWN_TEXT).run()
+    learned = app.query_params["watch"].partition("learned.")[2].partition("~")[0]
+    assert unpacked(learned) == OWN_TEXT
+    first = film(trained(app))["runs"][0]
+    other = opened("watch.py", **dict(app.query_params))
+    assert other.text_area(key="watch_own_text").value == OWN_TEXT
+    assert any("press Train" in info.value for info in other.info)
+    assert film(trained(other))["runs"][0] == first
+
+
+def test_a_text_too_long_for_a_link_stays_in_the_session_alone():
+    long = "".join(chr(0x4E00 + 7 * place % 5000) for place in range(3000))
+    app = watched(task="text").text_area(key="watch_own_text").input(OWN_TEXT).run()
+    app = app.text_area(key="watch_own_text").input(long).run()
+    assert "learned" not in app.query_params["watch"]
+    assert app.text_area(key="watch_own_text").value == long
+
+
+@pytest.mark.parametrize("letters", ["A", "____", "aGFsbG8", packed("x" * 2000)[:-3]])
+def test_letters_that_hold_no_text_are_none(letters):
+    assert unpacked(letters) == ""
+
+
+def test_a_text_that_would_be_longer_than_any_training_may_learn_is_none():
+    assert unpacked(packed("x" * LONGEST_TEXT)) == "x" * LONGEST_TEXT
+    assert unpacked(packed("x" * (LONGEST_TEXT + 1))) == ""
+    assert unpacked(packed(example_text())) == example_text()
 
 
 def test_heads_that_do_not_share_the_width_are_refused_in_a_sentence():
