@@ -44,13 +44,10 @@ class Block(nn.Module):
         ``past`` is what the layer computed of the positions before those of ``x``; a memory in it is not given again.
         """
         at, cross = interventions, None
-
-        def attend_to_memory(x: Tensor) -> AttentionTrace:
-            return self.cross_attention(x, memory, memory_mask, at.cross_attention, past and past.cross_attention)
-
         attention, stream = self.attend(x, mask_and_bias, at, past)
         if self.cross_residual is not None:
-            cross, stream = self.cross_residual(stream, attend_to_memory, at.cross_residual)
+            looking = (memory, memory_mask, at.cross_attention, past and past.cross_attention)
+            cross, stream = self.cross_residual(stream, lambda x: self.cross_attention(x, *looking), at.cross_residual)
         hidden, stream = self.feed_forward_residual(stream, self.feed_forward, at.feed_forward_residual)
         return BlockTrace(
             stream_in=x, self_attention=attention, cross_attention=cross, feed_forward=hidden, stream_out=stream
@@ -65,11 +62,8 @@ class Block(nn.Module):
     ) -> tuple[AttentionTrace, Float[Tensor, "*batch position width"]]:
         """What self-attention computed, and the stream after its residual connection."""
         at = interventions
-
-        def attend_to_itself(x: Tensor) -> AttentionTrace:
-            return self.self_attention(x, x, mask_and_bias, at.self_attention, past and past.self_attention)
-
-        return self.self_residual(x, attend_to_itself, at.self_residual)
+        looking = (mask_and_bias, at.self_attention, past and past.self_attention)
+        return self.self_residual(x, lambda x: self.self_attention(x, x, *looking), at.self_residual)
 
 
 class ParallelBlock(Block):

@@ -1,8 +1,9 @@
 """From edits to interventions: the one place where sites in a model are looked up among what is edited."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -91,11 +92,7 @@ def lower_layer(edits: AnyEdits, read: StackPass, layer: int) -> LayerInterventi
 def lower_attention(edits: AnyEdits, read: StackPass, layer: int, kind: str) -> AttentionInterventions:
     whole = SublayerSite(read.stack, layer, kind)
     sites = [HeadSite(read.stack, layer, head, kind) for head in range(read.heads)]
-
-    def heads(is_edited: Callable[[Edits, HeadSite], bool]) -> Heads | None:
-        chosen = in_rows(edits, 0, lambda one: [is_edited(one, site) for site in sites], read.device)
-        return None if chosen is None else chosen[..., None, None]
-
+    heads = partial(edited_heads, edits, sites, read.device)
     rows = [(None, edits)] if isinstance(edits, Edits) else list(enumerate(edits))
     padding_mask = None if read.padding_mask is None else read.padding_mask[..., read.past_length :]
     averaged = heads(lambda one, site: site in one.averaged)
@@ -106,6 +103,14 @@ def lower_attention(edits: AnyEdits, read: StackPass, layer: int, kind: str) -> 
         mean_ablated=None if averaged is None else MeanAblation(heads=averaged, padding_mask=padding_mask),
         zero_ablated=heads(lambda one, site: site in one.muted or whole in one.muted_layers),
     )
+
+
+def edited_heads(
+    edits: AnyEdits, sites: Sequence[HeadSite], device: torch.device, is_edited: Callable[[Edits, HeadSite], bool]
+) -> Heads | None:
+    """The heads of these that are edited, in each row."""
+    chosen = in_rows(edits, 0, lambda one: [is_edited(one, site) for site in sites], device)
+    return None if chosen is None else chosen[..., None, None]
 
 
 def lower_scale(edits: AnyEdits, scale: float, like: Tensor) -> Scale | None:
