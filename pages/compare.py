@@ -44,7 +44,7 @@ from pages.parts.state.session import (
 )
 from pages.parts.widgets.binding import bind_text, radio, select
 from pages.parts.widgets.charts import chart_spec
-from pages.parts.widgets.head_switches import grid_key, one_head_on
+from pages.parts.widgets.head_switches import grid_key, one_head_on, show_left_out
 from viz.charts.causes.comparison import MOST_DRAWN, aligned_data
 from viz.charts.causes.head_effects import CHOSEN, effect_grid
 from viz.charts.head_statistics import chosen_heads
@@ -62,7 +62,8 @@ HOW_TO_READ = """
   looks at the same tokens; 100: at none of them.
 - Tokens are partners where both texts have the same piece; between two of these, in order, where both texts have as
   many; and where a piece has only moved. What a head gives to a token without a partner counts as elsewhere.
-- Rows and columns stand in the order of A, also in the picture of B. What B has alone comes last.
+- Rows and columns stand in the order of A, also in the picture of B. What one text has alone stands among its
+  neighbours, marked “A alone” or “B alone”.
 - **Difference** is B − A: blue and + mark keys that get more in B, orange and − keys that get less. A row is a query, a
   column a key.
 """
@@ -129,6 +130,8 @@ def show() -> None:
             show_caveats(checkpoint_named(selection.checkpoint), heads.passes.traces[0])
             if heads.passes.selections[1].text != selection.text:
                 show_caveats(heads.passes.checkpoints[1], heads.passes.own, of="B")
+            if selection.of(CompareSettings).against != "edits":
+                show_left_out(selection)
             address_notice()
     if heads is None:
         show_ways_on(selection)

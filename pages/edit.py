@@ -45,6 +45,7 @@ from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, current_selection, fit, remember
 from pages.parts.widgets.binding import select
+from pages.parts.widgets.head_switches import show_left_out
 from viz.charts.causes.weight_editor import MOST, editor_figure
 from viz.explorer.attention_kinds import TITLES, Kind, kinds_of
 from viz.text.causes import edited_weights as sentences
@@ -115,6 +116,7 @@ def show() -> None:
         title, sentence = found(run, kind, suggestion)
         show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if suggestion else None)
         show_caveats(run.checkpoint, run.before)
+        show_left_out(selection, edits=False)
         address_notice()
     answer = answer_data(selection, run)
     if not picture_alone():

@@ -26,7 +26,7 @@ from pages.parts.frame.finding import picture, picture_alone, show_caveats, show
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
 from pages.parts.models.catalogue import loaded_from
-from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_of
+from pages.parts.passes import provenance_of, target_with_origin, trace_of
 from pages.parts.prediction import NO_HEAD, no_prediction
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
@@ -42,7 +42,7 @@ from pages.parts.state.session import (
 )
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import chart_spec, show_chart
-from pages.parts.widgets.head_switches import one_head_on
+from pages.parts.widgets.head_switches import one_head_on, show_left_out
 from viz.charts.causes.token_measures import CHOSEN, layer_shares, token_bars
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.cause_scripts import tokens_script
@@ -59,7 +59,7 @@ HOW_TO_READ = """
 - Each row is a token, each column another way to say how much it counts for the answer. A bar is as long as its number
   is beside the largest of its column, which is in full colour.
 - **Attention, rolled out** multiplies the mean weights of all layers, with the residual stream as one half, or
-  without it (chosen below). **Size of what is moved** does the same with the lengths of the vectors that attention
+  without it (as chosen). **Size of what is moved** does the same with the lengths of the vectors that attention
   adds. **Attention × gradient** counts a weight as far as the answer's logit rises with it. All three are shares, which
   sum to 100 %: they have no sign.
 - **Integrated gradients** share out the logit among the tokens. **Effect of leaving out** is the probability that the
@@ -92,9 +92,9 @@ TABLE_TITLE = "How far the measures agree with the effect of leaving out"
 ROLLOUT_TITLE = "Rollout, layer by layer"
 ROLLOUT_SAID = (
     "Each cell is the share of a token in what the answer is read from, after so many layers, if tokens were mixed by "
-    "attention alone: from 0 % (pale) to 100 % (deep). A column sums to 100 %. Point at a cell for its number."
+    "attention alone: from 0 % (the page’s colour) to 100 % (full). A column sums to 100 %. Point at a cell for its "
+    "number."
 )
-AS_IT_IS = "Heads that are muted, and edits, are left out of account here: the numbers are of the model as it is."
 SCRIPT_HELP = "The lines of Python that compute all five measures again and assert them."
 CSV_HELP = "Every token with all measures, with all digits."
 
@@ -115,8 +115,7 @@ def show() -> None:
         show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if sentence else None)
         if measures is not None:
             show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
-            if edits_of(selection, checkpoint_named(selection.checkpoint)) != Edits():
-                st.caption(AS_IT_IS)
+            show_left_out(selection)
             address_notice()
     if measures is None:
         show_why_not(reason)

@@ -49,7 +49,7 @@ from pages.parts.state.session import (
 )
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import chart_spec, show_chart
-from pages.parts.widgets.head_switches import grid_key, muted_heads, one_head_on, with_mute
+from pages.parts.widgets.head_switches import grid_key, muted_heads, one_head_on, show_left_out, with_mute
 from viz.charts.causes.head_effects import CHOSEN, effect_grid
 from viz.charts.causes.muting_curve import muting_curve
 from viz.charts.head_statistics import chosen_heads
@@ -83,9 +83,9 @@ READ_STREAM = """
 """
 CHOSEN_BY = (
     "Every head is muted alone, and the rest of the model is computed again. The title names the head without which "
-    "the answer changes most; the sentence compares it with the others. “Enough” goes by this order: heads are muted "
-    "one after the other, that with the smallest effect first, and what counts is the most of them with which the "
-    "answer is still the same."
+    "the answer changes most, of those without which another answer is likelier (≠) if there are any; the sentence "
+    "compares it with the others. “Enough” goes by this order: heads are muted one after the other, that with the "
+    "smallest effect first, and what counts is the most of them with which the answer is still the same."
 )
 BASELINE_NAMES = {"zero": "zero", "mean": "its mean in this text", "reference": "its mean over the examples"}
 BASELINE_HELP = (
@@ -139,6 +139,7 @@ def show() -> None:
         if effects is not None:
             show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
             show_why_vectors(selection)
+            show_left_out(selection, muted=False)
             address_notice()
     if effects is None:
         return

@@ -12,6 +12,8 @@ from model.measures.causes.resumed_pass import attention_at, attention_sites
 from model.measures.comparison import double
 from model.trace import AttentionTrace, Trace
 
+SMALLEST = 1e-7  # a weight that is none
+
 PATTERNS = ("self", "previous", "first", "even", "token")
 DIGITS = 4  # significant, of an overwritten weight: what an address has room for
 SAME = 1e-6  # weights that differ by less are the same
@@ -105,6 +107,20 @@ def moved_weights(before: Trace, after: Trace) -> Mapping[SublayerSite, Float[np
 def weights(trace: Trace, site: SublayerSite) -> Float[np.ndarray, "head query key"]:
     """The weights of an attention of a pass, in float64."""
     return double(attention_at(trace, site).weights)
+
+
+def set_keys(base: Float[np.ndarray, " key"], values: Mapping[int, float]) -> set[int]:
+    """The keys of a row whose weights somebody set: of these overwritten ones, before they are divided by their sum.
+
+    Of a row that is overwritten as a whole not those that only make room, each with its share of the rest, where these
+    are the most. As setKeys in pages/parts/edit/weight_rows.js.
+    """
+    if any(weight and key not in values for key, weight in enumerate(base)):
+        return set(values)
+    ratios = {key: value / max(float(base[key]), SMALLEST) for key, value in values.items()}
+    alike = [{key for key, other in ratios.items() if np.isclose(other, ratio, 1e-3)} for ratio in ratios.values()]
+    room = max(alike, key=len, default=set())
+    return set(values) - room if 2 * len(room) > len(values) else set(values)
 
 
 def row_moved(before: Weights, after: Weights) -> tuple[int, int] | None:

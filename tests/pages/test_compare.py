@@ -289,3 +289,15 @@ def test_two_models_each_name_their_similar_heads():
     said = text_of(opened(PAGE, text=FILM, against="model", other_model="stories"))
     assert "of the heads of sentiment; the average" in said
     assert "of the heads of stories; the average" in said
+
+
+def test_what_was_muted_or_edited_elsewhere_is_said_not_to_count_unless_it_is_compared():
+    edited = {"muted": "0.3", "edits": "weight_e1.2.3.2-0.9n"}
+    said = [
+        " ".join(
+            caption.value for caption in opened(PAGE, text="The film was slow, but I loved it.", **address).caption
+        )
+        for address in ({}, edited, edited | {"against": "edits"})
+    ]
+    assert ["left out of account" in each for each in said] == [False, True, False]
+    assert "Heads that are muted and edits are left out" in said[1]

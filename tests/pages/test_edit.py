@@ -120,6 +120,23 @@ def test_the_finding_states_the_answer_before_and_after_and_the_weight():
     assert f"the verdict “positive” {change}." in said
 
 
+@pytest.mark.parametrize("renormalise", [True, False])
+def test_a_weight_that_falls_is_named_and_not_the_one_that_gains_by_it(renormalise):
+    weights = loaded("sentiment").trace(TEXT).encoder.blocks[1].self_attention.weights[2, 3]
+    key = int(weights.argmax())
+    edits = Edits(overwritten=frozenset([Overwrite(SITE, 3, key, 0.0, renormalise=renormalise)]))
+    app = opened(PAGE, text=TEXT, edits=edits.to_text())
+    token = editor(app)["columns"][key]["text"]
+    said = text_of(app)
+    assert f"looks at “{token}” with 0.0 %" in said
+    assert f"the weight was {100 * weights[key]:.1f} %" in said
+
+
+def test_heads_that_are_muted_elsewhere_are_said_not_to_count():
+    said = [caption.value for caption in opened(PAGE, text=TEXT, muted="0.3").caption]
+    assert any(each.startswith("Heads that are muted are left out of account here") for each in said)
+
+
 @pytest.mark.parametrize("name", ["sentiment", "stories", "translate-en-fr"])
 def test_trying_what_is_suggested_gives_what_was_said(name):
     app = opened(PAGE, text=TEXT, checkpoint=name)

@@ -27,7 +27,7 @@ class HeadMeasure:
     """A number for every head of one attention; NaN where a head has none.
 
     group: the heading under which it stands in the list. label: what it is called there. said: the same in a sentence
-    about a head, "{} {value}".
+    about a head, "{} {value}". by_size: whether in order of it the sign does not count.
     """
 
     name: str
@@ -35,11 +35,13 @@ class HeadMeasure:
     label: str
     said: str
     values: Float[np.ndarray, "layer head"]
+    by_size: bool = False
 
     def to_message(self) -> dict[str, Any]:
         """Plain values, as the browser takes them."""
         values = [[rounded(value) for value in row] for row in self.values.tolist()]
-        return {"name": self.name, "group": self.group, "label": self.label, "said": self.said, "values": values}
+        words = {"name": self.name, "group": self.group, "label": self.label, "said": self.said}
+        return words | {"by_size": self.by_size, "values": values}
 
 
 def rounded(value: float) -> float | None:
@@ -85,7 +87,7 @@ def of_muting(changes: Float[np.ndarray, "layer head"], *, signed: bool) -> list
     what = "points of the answer’s probability" if signed else "percent of their length that the last vectors move"
     label = "effect of muting it on the answer" if signed else "effect of muting it on the last vectors"
     said = f"{what} when it alone is muted"
-    return [HeadMeasure(name=MUTED, group=OF_THIS_TEXT, label=label, said=said, values=changes)]
+    return [HeadMeasure(name=MUTED, group=OF_THIS_TEXT, label=label, said=said, values=changes, by_size=True)]
 
 
 def of_scores(scores: HeadScores, attention: str) -> list[HeadMeasure]:
@@ -110,8 +112,9 @@ def largest_magnitude(values: Float[np.ndarray, "layer head"]) -> float:
     return largest if largest >= LEAST_BAR else 1.0
 
 
-def ranks(values: Float[np.ndarray, "layer head"]) -> list[tuple[int, int]]:
-    """The heads, the one with the largest value first, of equals the earlier; those without a value last."""
+def ranks(values: Float[np.ndarray, "layer head"], *, by_size: bool = False) -> list[tuple[int, int]]:
+    """The heads, the one with the largest value, or size, first, of equals the earlier; those without a value last."""
+    values = np.abs(values) if by_size else values
     keys = np.where(np.isfinite(values), -values, np.inf).ravel()
     return [divmod(int(place), values.shape[1]) for place in np.argsort(keys, kind="stable")]
 

@@ -92,6 +92,11 @@ def in_units(said: str, task: str) -> str:
     return said.replace("letter", "token").replace("character", "token").replace(FRESH_ONES, "held-out text")
 
 
+def many(count: int, what: str) -> str:
+    """ "1 step", "1,000 steps"."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def run_name(settings: RunSettings) -> str:
     """What tells a training from another: "2 layers of 2 heads, without positions"."""
     layers = "1 layer" if settings.layers == 1 else f"{settings.layers} layers"
@@ -124,7 +129,9 @@ def title(history: History) -> str:
         jump = f"accuracy jumps from {percent(change.before)} to {percent(change.after)}"
         return f"About step {change.step:,}, {jump}."
     first = history.moments[0].accuracy
-    return f"Accuracy goes from {percent(first)} to {percent(last.accuracy)} in {last.step:,} steps, without a jump."
+    return (
+        f"Accuracy goes from {percent(first)} to {percent(last.accuracy)} in {many(last.step, 'step')}, without a jump."
+    )
 
 
 def live_title(settings: RunSettings) -> str:
@@ -192,10 +199,10 @@ def language_caveat(film: LanguageFilm) -> str:
 def caveat(history: History) -> str:
     """What was trained, so that nobody takes it for more."""
     settings = history.settings
-    seconds = history.last.seconds
+    steps, seconds = many(history.last.step, "step"), many(round(history.last.seconds), "second")
     return (
-        f"{LEARNS[settings.task]} This is a decoder of width {settings.width}, trained for {history.last.step:,} steps "
-        f"in {seconds:.0f} seconds of computing. Accuracy is measured on {MEASURED_ON.get(settings.task, FRESH)}."
+        f"{LEARNS[settings.task]} This is a decoder of width {settings.width}, trained for {steps} in {seconds} of "
+        f"computing. Accuracy is measured on {MEASURED_ON.get(settings.task, FRESH)}."
     )
 
 

@@ -82,11 +82,7 @@ def draw_patches(patches: PatchedAnswers) -> None:
     """The effect matrix, and the part with the largest effect."""
     column = "position" if patches.part == "stream" else "head"
     kind, before, most = patches.outcome.kind, patches.before, patches.most()
-    what = "the stream at" if column == "position" else "head"
-    names = {
-        site: f"layer {counted(site[0])}, {what} {patches.columns[site[1]]}"
-        for site in np.ndindex(*patches.after.shape)
-    }
+    names = {site: part_name(column, site, patches.columns) for site in np.ndindex(*patches.after.shape)}
     said = {site: sentences.patch_said(kind, name, before, float(patches.after[site])) for site, name in names.items()}
     if not patches.layers_left:
         after = float(patches.after[most])
@@ -96,6 +92,13 @@ def draw_patches(patches: PatchedAnswers) -> None:
         lambda: patch_grid(patches.changes, said, patches.columns, column, signed=patches.signed, theme=theme()),
         f"The change of A's answer with each layer's {column} from B; the numbers are in the file.",
     )
+
+
+def part_name(column: str, site: tuple[int, int], columns: Sequence[str]) -> str:
+    """A part of B in words."""
+    if column == "position":
+        return f"the stream at {columns[site[1]]}, as it enters layer {counted(site[0])},"
+    return f"layer {counted(site[0])}, head {columns[site[1]]}"
 
 
 def take_part(name: str) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from model.measures.comparison import stream_distances
-from model.measures.edited_weights import row_moved
+from model.measures.edited_weights import set_keys
 from model.measures.likely_answers import likely_answers
 from model.measures.outcome import answers_otherwise, outcome_value
 from pages.parts.ablations.experiment_runs import edited_output
@@ -58,12 +58,16 @@ def written(selection: Selection, run: EditedPass) -> dict[str, str]:
 
 
 def look_of(run: EditedPass, kind: Kind) -> Look | None:
-    """The weight that the finding names: where one query of one head is edited, the key that gained most."""
+    """The weight that the finding names: the one that was set, where that is one alone."""
     rows = {(cell.site, cell.query) for cell in run.edits.overwritten}
-    place = row_moved(run.base, run.weights)
-    if len(rows) != 1 or place is None or not run.cells:
+    if len(rows) != 1 or not run.cells:
         return None
-    query, key = place
+    query = next(iter(run.cells)).query
+    keys = set_keys(run.base[query], {cell.key: cell.value for cell in run.cells})
+    if len(keys) != 1:
+        return None
+    place = query, keys.pop()
+    key = place[1]
     return Look(
         site=(run.site.layer, run.site.head),
         query=kind.queries.tokens[query],

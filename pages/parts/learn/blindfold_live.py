@@ -91,7 +91,8 @@ def show_one(name: str, turn: Turn, history: History | None) -> None:
         return
     moment = history.at(history.steps[-1])
     written = written_after(history, moment.step, PROMPT, len(ANSWER))
-    st.markdown(words.live_said(name, moment, STEPS, PROMPT, written, ANSWER))
+    stopped = turn.is_over and moment.step < history.settings.steps
+    st.markdown(words.live_said(name, moment, STEPS, PROMPT, written, ANSWER, stopped=stopped))
     if turn.is_over and turn.trainer is not None and turn.trainer.refusal:
         st.caption(markdown_text(f"{turn.trainer.refusal} {words.TOO_EARLY}"))
 

@@ -81,8 +81,12 @@ def film_of(selection: Selection) -> Film | None:
     if name != OWN:
         return Film(histories=tuple(map(recorded_history, FILMS[name])))
     histories = own_histories()
-    same = [history for history in histories if history.settings.task == histories[0].settings.task]
-    return Film(histories=tuple(same[:2]), is_live=live_history() is not None) if histories else None
+    if not histories:
+        return None
+    newest, *older = histories
+    ended = [each for each in older if each.last.step == each.settings.steps]  # a stopped one is no rival
+    same = [history for history in ended if history.settings.task == newest.settings.task]
+    return Film(histories=(newest, *same[:1]), is_live=live_history() is not None)
 
 
 def line_of(film: Film, selection: Selection) -> str:

@@ -30,6 +30,8 @@ export default function ({ data, parentElement, setStateValue }) {
   )
   held.last = Math.max(...data.runs.map(({ last }) => last))
   drawAll(held)
+  // Whoever has pressed Train stands far below.
+  if (isOther && data.live) held.root.scrollIntoView({ block: "center" })
   if (data.live) seek(held, held.steps.length - 1)
   else if (isOther || isSteered) begin(held)
   else seek(held, Math.min(held.place, held.steps.length - 1))

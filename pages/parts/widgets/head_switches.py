@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import streamlit as st
+
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import current
 from viz.explorer.view import View
@@ -12,6 +14,18 @@ Sites = frozenset[tuple[int, int]]  # (layer, head)
 def muted_heads(selection: Selection) -> Sites:
     """All that are muted: those chosen, and those that are off, if the selection says so."""
     return selection.muted | (selection.view.off if selection.mute else frozenset())
+
+
+def show_left_out(selection: Selection, *, muted: bool = True, edits: bool = True) -> None:
+    """That what was chosen elsewhere does not count here, where something was. muted, edits: whether these do not."""
+    place = st.container()  # there in any case, as that of the caveats
+    parts = [
+        *(["heads that are muted"] if muted and muted_heads(selection) else []),
+        *(["edits"] if edits and selection.edits else []),
+    ]
+    if parts:
+        said = f"{' and '.join(parts)} are left out of account here: the numbers are of the model without them."
+        place.caption(said[0].upper() + said[1:])
 
 
 def only_head_on(view: View, heads: int) -> int | None:

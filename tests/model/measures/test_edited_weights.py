@@ -19,6 +19,7 @@ from model.measures.edited_weights import (
     overwrites,
     pattern_weights,
     row_moved,
+    set_keys,
     with_head,
     without_weights,
 )
@@ -134,6 +135,14 @@ def test_the_row_that_moved_most_and_its_key():
     after[2] = [0.1, 0.8, 0.1]
     assert row_moved(BASE, after) == (2, 1)
     assert row_moved(BASE, BASE) is None
+
+
+def test_the_keys_that_were_set_are_not_those_that_make_room():
+    row = np.array([0.1, 0.2, 0.3, 0.4])
+    assert set_keys(row, {1: 0.9}) == {1}
+    assert set_keys(row, {0: 0.02, 1: 0.9, 2: 0.06, 3: 0.08}) == {1}, "all others a fifth of what they were"
+    assert set_keys(row, {1: 0.0, 2: 0.0, 3: 0.0}) == {1, 2, 3}, "the fourth is not overwritten"
+    assert set_keys(row, {0: 0.4, 1: 0.3, 2: 0.2, 3: 0.1}) == {0, 1, 2, 3}
 
 
 @pytest.mark.parametrize("name", ["sentiment", "stories", "translate-en-fr"])

@@ -33,7 +33,7 @@ def test_two_trainings_of_the_visitors_own_show_that_a_decoder_without_its_mask_
         written = written_after(history, 150, blindfold_live.PROMPT, 8)
         right = sum(one == other for one, other in zip(written, blindfold_live.ANSWER, strict=True))
         assert f"it writes “**{written}**”: {right} of 8 letters are right." in said
-        assert f"right {percent(history.last.accuracy)} of the time" in said
+        assert f"{percent(history.last.accuracy)} of its letters are right" in said
         assert (history.settings.mask == "none") == (name == UNMASKED)
 
 

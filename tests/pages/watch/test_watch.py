@@ -6,6 +6,7 @@ import json
 import re
 import time
 import zipfile
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -21,6 +22,7 @@ from model.training.watched.language_film import language_film
 from model.training.watched.recordings import recorded
 from model.training.watched.run_settings import LONGEST_TEXT, SHORTEST_TEXT, RunSettings
 from model.training.watched.waiting_line import WaitingLine
+from pages.parts.models.watched_moments import OWN as OWN_TRAININGS
 from pages.parts.watch.language import LINE
 from pages.parts.watch.learned_text import example_text, packed, unpacked
 from pages.parts.watch.moment_files import zipped_moment
@@ -169,6 +171,16 @@ def test_a_moment_of_ones_own_training_is_zipped_where_there_is_no_session(tmp_p
     checkpoint = load_checkpoint(tmp_path, device="cpu")
     ours = history.checkpoint(2).trace("light>light").text_stack.weights()
     assert torch.equal(checkpoint.trace("light>light").text_stack.weights(), ours)
+
+
+def test_a_stopped_training_is_no_rival_of_the_next():
+    whole, stopped, again = (record(RunSettings(task="copy", width=16, steps=2, seed=seed)) for seed in range(3))
+    stopped = replace(stopped, settings=replace(stopped.settings, steps=900))
+    app = opened("watch.py", watch="film.own")
+    app.session_state[OWN_TRAININGS] = {"copy-a": whole, "copy-b": stopped, "copy-c": again}
+    assert len(film(app.run())["runs"]) == 2
+    app.session_state[OWN_TRAININGS] = {"copy-b": stopped, "copy-c": again}
+    assert len(film(app.run())["runs"]) == 1
 
 
 def test_a_stopped_training_says_where_it_ended(monkeypatch):

@@ -47,6 +47,13 @@ def test_the_head_with_most_comes_first_of_equals_the_earlier_and_those_without_
     assert ranks(np.array([[0.5, NAN, -1], [2, 0.5, 0]])) == [(1, 0), (0, 0), (1, 1), (1, 2), (0, 2), (0, 1)]
 
 
+def test_of_effects_the_one_with_the_largest_size_comes_first():
+    (effects,) = head_measures.of_muting(np.array([[0.5, NAN, -1], [2, 0.5, 0]]), signed=True)
+    assert effects.to_message()["by_size"]
+    found = ranks(effects.values, by_size=effects.by_size)
+    assert found == [(1, 0), (0, 2), (0, 0), (1, 1), (1, 2), (0, 1)]
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0.125, "0.13"), (-0.125, "−0.13"), (0.42, "0.42"), (3.14, "3.1"), (12.5, "13"), (0, "0.00"), (NAN, "")],

@@ -17,8 +17,8 @@ CHOSEN = "chosen"
 ROW, AROUND = 34, 44  # pixels
 FLOOR = 0.05  # effects below this never get the deepest colour: where all are small, the picture is pale
 FLOOR_NATS = 0.2
-LEGEND = 60  # pixels of the legend below the cells
-NEEDS = "blue: the answer needs it · orange: it works against the answer"
+LEGEND = 76  # pixels of the legend below the cells
+NEEDS = ("blue: the answer needs it", "orange: it works against the answer")
 TURNS = "≠: without it, another answer is likelier"
 MOVEMENT = "movement of the last vectors without the head, %"
 MOST_SAID = 13  # heads of a layer whose numbers have room in their cells
@@ -88,7 +88,7 @@ def effect_grid(
 def titles(turned: Set[tuple[int, int]], *, in_nats: bool) -> list[str]:
     """What effects are that have a direction."""
     first = "change without the head, nats" if in_nats else "change without the head, points"
-    return [first, NEEDS, *([TURNS] if turned else [])]
+    return [first, *NEEDS, *([TURNS] if turned else [])]
 
 
 def effect_scale(theme: Theme) -> list[tuple[float, str]]:

@@ -15,7 +15,7 @@ from viz.tokens import counted
 
 LOW = 26  # pixels of a row
 NAMES = 60  # pixels of the columns' names, which stand upright
-CHANGE = ["change of A's answer, points", "blue: likelier with the part from B · orange: less likely"]
+CHANGE = ["change of A's answer, points", "blue: likelier with the part from B", "orange: less likely with it"]
 MOVED = "movement of A's last vectors, %"
 
 

@@ -62,6 +62,7 @@ export interface HeadMeasure {
   group: string
   label: string
   said: string
+  by_size: boolean
   values: (number | null)[][]
 }
 

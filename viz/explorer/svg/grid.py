@@ -86,7 +86,8 @@ def sheet_of(scene: Scene, width: Length) -> Sheet:
     kind, measure = scene.kind, scene.measure
     bar = 0 if measure is None else GRID_BAR + (BAR_LINE if scene.view.order == "measure" else 0)
     tile = tile_of(kind, width, math.inf if scene.view.show == "grid" else TALLEST_GRID, bar)
-    order = ranks(measure.values) if measure is not None and scene.view.order == "measure" else []
+    in_order = measure if scene.view.order == "measure" else None
+    order = [] if in_order is None else ranks(in_order.values, by_size=in_order.by_size)
     return Sheet(kind.heads, tile, bar, {site: rank for rank, site in enumerate(order)})
 
 

@@ -43,7 +43,7 @@ def suggestion(look: Look, kind: str, name: str, before: float, after: float, *,
 
 def nothing_to_suggest(look: Look, kind: str, name: str, before: float, after: float) -> tuple[str, str]:
     """That this head has no weight that would change the answer, as a title and a sentence; Markdown."""
-    said = f"In {head_name(look.site)}, no single weight that was tried changes {answer_named(kind, name)}."
+    said = f"In {head_name(look.site)}, no single weight that was tried changes {answer_named(kind, name)} much."
     most = f"{named(look.query)} looking at {named(look.key)} alone"
     return said, f"The most that one does: with {most}, it {goes(kind, before, after)}. Try another head, or a pattern."
 

@@ -13,7 +13,8 @@ from viz.tokens import counted, markdown_text, percent, position_name, quoted, v
 LEAST = 0.0005  # a distance that a rounded number shows
 SAME_TEXTS = "The two texts are the same: every difference is 0."
 SAME_PASSES = "No head looks elsewhere: every difference is 0."
-NO_MORE = ", more than it has: even this head looks in B much where it looks in A"
+NO_MORE = ": what moved is less than a shuffle would move"
+WRONG_WAY = "It makes A’s answer likelier, so that no one of these parts carries what speaks against it in B."
 Site = tuple[int, int]
 Distances = Float[np.ndarray, "layer head"]
 Rows = list[dict[str, str]]
@@ -48,7 +49,7 @@ def sentence(distances: Distances, by_chance: float, alone: tuple[int, int], uni
     said = (
         f"Of {distances.size} heads, {heads} half of the attention elsewhere in B, or more; the median head has "
         f"{percent(float(np.median(distances)))}. By chance, with its weights in B shuffled, the head of the title "
-        f"would have {percent(by_chance)}{NO_MORE if by_chance >= distances.max() else ''}."
+        f"would have {percent(by_chance)}{NO_MORE if by_chance > distances.max() else ''}."
     )
     without = [f"{count} of {name}" for count, name in zip(alone, "AB", strict=True) if count]
     return f"{said} Without a partner: {' and '.join(without)} ({unit})." if without else said
@@ -119,7 +120,8 @@ def patch_sentence(kind: str, named: str, what: str, before: float, after: float
     if not np.isfinite(after) or abs(after - before) < LEAST:
         return "No single part from B changes the answer of A by as much as 0.1 points."
     answer = answer_named(kind, named)
-    return f"With {markdown_text(what)} from B, {answer} {goes(kind, before, after)}: no other part changes it more."
+    said = f"With {markdown_text(what)} from B, {answer} {goes(kind, before, after)}: no other part changes it more."
+    return f"{said} {WRONG_WAY}" if kind != "stream" and after > before else said
 
 
 def token_rows(

@@ -115,6 +115,10 @@ def test_the_mean_in_a_heads_place_is_said_where_it_does_something_else_than_zer
     assert "−0.07 nats" in mean_said(0.66, 0.59, 1.77, in_nats=True).replace("\u00a0", " ")
     assert mean_said(0.9, 0.74, 0.6) == "", "more than half of it, in the same direction"
     assert mean_said(0.9, 0.76, 0.6)
+    small, other_way = (mean_said(0.9, after, 0.6).replace("\u00a0", " ") for after in (0.895, 0.98))
+    assert small.endswith("the change is −0.5 points: much of what it adds is the same for every token.")
+    assert other_way.endswith("the change is +8.0 points, the other way.")
+    assert mean_said(0.9, 0.9, 0.6).endswith("nothing changes: much of what it adds is the same for every token.")
 
 
 def test_the_sentence_says_of_which_attention_the_heads_are_and_that_an_answer_comes_back():

@@ -315,13 +315,16 @@ export class Grid extends Stack {
   }
 }
 
-// The heads, the one with the largest value first, of equals the earlier; those without one last.
+// The heads, the one with the largest value, or size, first, of equals the earlier; those without one last.
 /** @type {(kind: Counts, measure: HeadMeasure) => Site[]} */
-export function ranked({ layers, heads }, { values }) {
+export function ranked({ layers, heads }, { values, by_size }) {
   /** @type {Site[]} */
   const sites = counted(layers * heads).map((place) => [Math.floor(place / heads), place % heads])
   /** @type {(site: Site) => number} */
-  const numberOf = ([layer, head]) => values[layer][head] ?? -Infinity
+  const numberOf = ([layer, head]) => {
+    const value = values[layer][head] ?? -Infinity
+    return by_size && value > -Infinity ? Math.abs(value) : value
+  }
   return sites.sort((one, other) => {
     const [first, second] = [numberOf(one), numberOf(other)]
     return first === second ? 0 : second - first

@@ -30,7 +30,7 @@ LOSS_SENTENCE = (
     "without the mask and {blind_masked} with it. A random guess among {characters} characters has {chance}."
 )
 
-LIVE, LIVE_AGAIN = "Train two here, in some ten seconds", "Train both again"
+LIVE, LIVE_AGAIN = "Train two to copy letters, in some ten seconds", "Train both again"
 LIVE_STOP, LIVE_STOP_HELP = "Stop", "Ends both trainings, with what they have learned until now."
 LIVE_HELP = (
     "Two tiny decoders learn to copy letters, “light>light”, on this server: one with its mask, one without. You see "
@@ -39,7 +39,8 @@ LIVE_HELP = (
 LIVE_LOSS = "loss on new letters, nats"
 LIVE_ALT = "The loss of both over the steps of their training."
 LIVE_SAID = (
-    "**{name}**, step {step} of {steps}: right {accuracy} of the time where it reads the copy as well. "
+    "**{name}**, {stopped}step {step} of {steps}. It learns to write letters again, “light>light”; where it can read "
+    "the copy as well, {accuracy} of its letters are right. "
     "After “{prompt}” it writes “**{written}**”: {right} of {all} letters are right."
 )
 TOO_EARLY = "It is too early to judge what it has learned."
@@ -155,11 +156,14 @@ def expected(likeliest: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"“{markdown_text(visible(token))}” {percent(share)}" for token, share in likeliest)
 
 
-def live_said(name: str, moment: watched.Moment, steps: int, prompt: str, written: str, answer: str) -> str:
+def live_said(
+    name: str, moment: watched.Moment, steps: int, prompt: str, written: str, answer: str, *, stopped: bool = False
+) -> str:
     """How far a training is that goes on, and what its model writes by itself in the place of the answer, Markdown."""
     right = sum(letter == wanted for letter, wanted in zip(written, answer, strict=True))
     return LIVE_SAID.format(
         name=NAMES[name].capitalize(),
+        stopped="stopped at " if stopped else "",
         step=f"{moment.step:,}",
         steps=f"{steps:,}",
         accuracy=percent(moment.accuracy),
