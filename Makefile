@@ -30,6 +30,8 @@ run: $(COMMAND)
 dev: $(COMMAND)
 	$(BIN)/streamlit run app.py --server.fileWatcherType auto --server.runOnSave true
 
+# Two processes on two cores: the servers that browser tests start lose more to threads of their own than they gain.
+test: export OMP_NUM_THREADS := 1
 test: check
 	$(BIN)/python -m tests.browser
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
