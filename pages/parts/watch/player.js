@@ -65,6 +65,7 @@ function mountPlayer(parentElement) {
     legend,
     runs,
     screens: [],
+    at: 0,
     place: 0,
     width: 0,
     frame: 0,
