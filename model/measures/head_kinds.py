@@ -3,10 +3,10 @@
 A score is between 0 and 1, one for each layer and head, and stands beside its null: the score of a head that does not
 do what the score is for. There are two nulls, for two sorts of kinds.
 
-Kinds about words (points_at, same_word, punctuation, spreads): the same cells (query, key) of the same weights in a
-text of the same tokens in another order. A head that looks for a word follows it to its new place and leaves those
-cells; one that looks at a place stays in them, and so has no excess. (The largest weight of the shuffled text
-wherever it stands would be no null: a head that looks for "loved" finds it in any order.)
+Kinds about words (points_at, same_word, induction, punctuation, spreads): the same cells (query, key) of the same
+weights in a text of the same tokens in another order. A head that looks for a word follows it to its new place and
+leaves those cells; one that looks at a place stays in them, and so has no excess. (The largest weight of the shuffled
+text wherever it stands would be no null: a head that looks for "loved" finds it in any order.)
 
 Kinds about positions (previous_token, next_token, first_token): a shuffled text keeps them, for a head that attends to
 the previous token does so whatever the token is. Their null is the expected score when every query's weights are
@@ -35,7 +35,7 @@ Weights = Float[np.ndarray, "layer head query key"]
 Scores = Float[np.ndarray, "layer head"]
 Cells = Bool[np.ndarray, "query key"]
 
-KINDS = ("points_at", "previous_token", "next_token", "same_word", "punctuation", "first_token", "spreads")
+KINDS = ("points_at", "previous_token", "next_token", "same_word", "induction", "punctuation", "first_token", "spreads")
 CARDS = len(KINDS) - 1  # one for each kind but that of the finding
 LEAST_EXCESS = 0.05  # less is nothing that anybody sees in a picture
 ERRORS = 3.0  # how many standard errors of its null a score must lie above it
@@ -186,6 +186,14 @@ def same_word(weights: Weights, sides: Sides) -> Scores:
     return share(weights, sides.cells["same_word"])
 
 
+def induction(weights: Weights, sides: Sides) -> Scores:
+    """Σ w on the tokens that followed the query's token before, the mean over the queries whose token came before.
+
+    0 to 1. Olsson et al. 2022, "In-context Learning and Induction Heads": prefix matching.
+    """
+    return share(weights, sides.cells["induction"])
+
+
 def punctuation(weights: Weights, sides: Sides) -> Scores:
     """Σ w on punctuation, the mean over the queries that may see some, 0 to 1 (Clark et al. 2019, section 3.2)."""
     return share(weights, sides.cells["punctuation"])
@@ -226,6 +234,16 @@ def same_word_cells(sides: Sides) -> Cells:
     return elsewhere(sides, sides.counted) & (words[:, None] == words) & ~sides.punctuation
 
 
+def induction_cells(sides: Sides) -> Cells:
+    """Where the token before the key is the query's, and stands before the query; nowhere between two texts."""
+    if not sides.one_text:
+        return np.zeros_like(sides.counted)
+    tokens = np.array(sides.key_tokens, dtype=object)
+    queries, keys = np.indices(sides.counted.shape)
+    before = np.concatenate([[""], tokens[:-1]]).astype(object)
+    return sides.counted & (before == tokens[:, None]) & (keys > 0) & (keys < queries)
+
+
 def punctuation_cells(sides: Sides) -> Cells:
     """Where the key is punctuation, and not the query itself."""
     return elsewhere(sides, sides.counted) & sides.punctuation
@@ -252,6 +270,7 @@ CELLS: dict[str, Callable[[Sides], Cells]] = {
     "previous_token": previous_cells,
     "next_token": next_cells,
     "same_word": same_word_cells,
+    "induction": induction_cells,
     "punctuation": punctuation_cells,
     "first_token": first_cells,
 }

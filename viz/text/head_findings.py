@@ -11,6 +11,7 @@ NAMES = {
     "previous_token": "Previous token",
     "next_token": "Next token",
     "same_word": "Same word",
+    "induction": "Induction",
     "punctuation": "Punctuation",
     "first_token": "First token",
     "spreads": "Spreads widely",
@@ -55,7 +56,8 @@ def sentence(finding: Finding, kind: Kind) -> str:
         unit = unit_of(kind.keys)
         return f"Its entropy is {share} of its maximum, at which every {unit} that it sees gets the same share."
     who = "it" if by_head(finding) else head_name(finding).replace("L", "l")
-    given = {"same_word": f"{share} of a repeated {unit_of(kind.keys)}'s attention"}
+    of_repeated = f"{share} of a repeated {unit_of(kind.keys)}'s attention"
+    given = {"same_word": of_repeated, "induction": of_repeated}
     begins = {
         "points_at": "From there on, " if by_head(finding) else "",
         "punctuation": ("After the first punctuation mark, "),
@@ -72,7 +74,7 @@ def against(finding: Finding) -> str:
         return f"Weights drawn at random, or the same words shuffled, reach {share}."
     if finding.kind == "points_at":
         return f"When the words are shuffled, the token in the same place gets {share}."
-    if finding.kind in ("same_word", "punctuation"):
+    if finding.kind in ("same_word", "induction", "punctuation"):
         return f"When the words are shuffled, the same places get {share}."
     return f"A head that ignores positions would give it {share}."
 
@@ -111,7 +113,8 @@ def whole(finding: Finding, kind: Kind) -> str:
     """What the number on a card is a share of: "of its attention"."""
     if finding.kind == "spreads":
         return "of the maximum entropy"
-    return f"of a repeated {unit_of(kind.keys)}'s attention" if finding.kind == "same_word" else "of its attention"
+    of_repeated = finding.kind in ("same_word", "induction")
+    return f"of a repeated {unit_of(kind.keys)}'s attention" if of_repeated else "of its attention"
 
 
 # The parts of a sentence
@@ -161,7 +164,7 @@ def subject(finding: Finding, kind: Kind) -> str:
     unit = unit_of(kind.queries)
     if kind.name == "cross":
         return f"target {unit}"
-    return f"repeated {unit}" if finding.kind == "same_word" else unit
+    return f"repeated {unit}" if finding.kind in ("same_word", "induction") else unit
 
 
 def exception(finding: Finding, kind: Kind) -> str:
@@ -215,6 +218,7 @@ def target(finding: Finding, kind: Kind, number: str) -> str:
     return {
         "previous_token": f"the {unit} before {them}" if them else f"the previous {unit}",
         "next_token": f"the {unit} after {them}" if them else f"the next {unit}",
+        "induction": f"what followed {them} before" if them else f"what followed the same {unit} before",
         "same_word": f"{its} {occurrences}" if its else f"{occurrences} of the same {unit}",
         "punctuation": f"{source}punctuation",
     }[finding.kind]
@@ -224,6 +228,8 @@ def receiver(finding: Finding, kind: Kind) -> str:
     """What the title named, as the sentence takes it up."""
     if finding.kind == "same_word":
         return "them"
+    if finding.kind == "induction":
+        return f"the {unit_of(kind.keys)} after the earlier occurrence"
     if finding.kind in ("previous_token", "next_token"):
         return f"that {unit_of(kind.keys)}"
     if finding.kind == "punctuation" and by_head(finding):

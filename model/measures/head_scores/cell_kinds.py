@@ -33,19 +33,6 @@ def own_cells(sides: Sides) -> Cells:
     return sides.counted & at_offset(sides, 0)
 
 
-def induction_cells(sides: Sides) -> Cells:
-    """Where the token before the key is the query's, and stands before the query; nowhere between two texts.
-
-    Olsson et al. 2022, "In-context Learning and Induction Heads": prefix matching.
-    """
-    if not sides.one_text:
-        return np.zeros_like(sides.counted)
-    tokens = np.array(sides.key_tokens, dtype=object)
-    queries, keys = np.indices(sides.counted.shape)
-    before = np.concatenate([[""], tokens[:-1]]).astype(object)
-    return sides.counted & (before == tokens[:, None]) & (keys > 0) & (keys < queries)
-
-
 def delimiter_cells(sides: Sides) -> Cells:
     """Where the key was added by the tokenizer and is not the first: [SEP], [END]. Clark et al. 2019, section 3.2."""
     keys = sides.key_special & (np.arange(len(sides.key_special)) > 0)
@@ -63,7 +50,7 @@ CELL_KINDS: dict[str, Callable[[Sides], Cells]] = {
     "first_token": of_head_kinds("first_token"),
     "same_token": own_cells,
     "duplicate": of_head_kinds("same_word"),
-    "induction_in_texts": induction_cells,
+    "induction_in_texts": of_head_kinds("induction"),
     "punctuation": of_head_kinds("punctuation"),
     "delimiter": delimiter_cells,
 }

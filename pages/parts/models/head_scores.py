@@ -28,6 +28,10 @@ TITLE_HELP = f"Every head is measured over many texts for the patterns that head
 EXPLORE_HELP = "Shows this head in Explore, on the text of the example where the file has it whole."
 KINDS_HELP = f"Measured once, over many texts; the page Models has every kind, and the command. {words.NULLS}"
 MOST_LINKS = 4  # of each attention
+TWICE_SAID = (
+    "The link for induction opens a sentence that comes twice, as random tokens cannot be read: its shares are of that "
+    "sentence, and not the score here."
+)
 TWICE = "The old king saw a red bird near the river. The old king saw a red bird near the river."
 OWN_TEXTS = "Measure them over texts of your own, one a line: the result is a file in the model's folder, shown here."
 GOLD = {
@@ -115,11 +119,14 @@ def show_kinds(attention: str, tables: dict[str, KindTable], scores: HeadScores)
 def show_links(name: str, config: Config, attention: str, tables: dict[str, KindTable], scores: HeadScores) -> None:
     """Ways to the strongest heads of the kinds that some head is of, the rarest kinds first."""
     kinds = [kind for kind in words.NAMES if kind in tables and tables[kind].exceeding.any()]
+    linked = sorted(kinds, key=lambda kind: int(tables[kind].exceeding.sum()))[:MOST_LINKS]
     with st.container(horizontal=True, gap="small"):
-        for kind in sorted(kinds, key=lambda kind: int(tables[kind].exceeding.sum()))[:MOST_LINKS]:
+        for kind in linked:
             site = tables[kind].strongest
             label, table = f"{words.head_called(*site).capitalize()}: {words.NAMES[kind][0]}", tables[kind]
             page_link(label, "explore", EXPLORE_HELP, **head_on_example(name, attention, kind, table, scores.texts))
+    if "induction" in linked:
+        st.caption(TWICE_SAID)
 
 
 def head_on_example(name: str, attention: str, kind: str, table: KindTable, texts: dict[int, str]) -> dict[str, Any]:

@@ -127,6 +127,15 @@ def test_a_head_on_the_same_word_has_its_score_whatever_the_case_and_the_space()
     assert scores[0] == pytest.approx([1, 0, 1 / 6])
 
 
+def test_an_induction_head_looks_at_what_followed_the_same_token_before():
+    facts = sides(("a", "b", "a", "b", "c"), causal=True)
+    looking = np.eye(5)
+    looking[2], looking[3] = np.eye(5)[1], np.eye(5)[2]
+    assert np.argwhere(facts.cells["induction"]).tolist() == [[2, 1], [3, 2]]
+    scores = head_kinds.induction(layer_of(looking, np.eye(5), even(np.tril(np.ones((5, 5))))), facts)
+    assert scores[0] == pytest.approx([1, 0, (1 / 3 + 1 / 4) / 2])
+
+
 def test_special_tokens_are_neither_queries_nor_keys():
     tokens = ("[CLS]", "good", "film", "[SEP]")
     facts = sides(tokens, special=[True, False, False, True])
@@ -186,6 +195,7 @@ def slow_scores(weights, facts) -> dict[str, float]:
         "previous_token": share(lambda q, k: k == q - 1, keys),
         "next_token": share(lambda q, k: k == q + 1, keys),
         "same_word": share(lambda q, k: k != q and names[k] == names[q] and k not in marks, keys),
+        "induction": share(lambda q, k: 0 < k < q and names[k - 1] == names[q], keys),
         "punctuation": share(lambda q, k: k != q and k in marks, keys),
         "first_token": share(lambda q, k: k == 0 and q != 0, range(len(names))),
         "spreads": sum(map(spread, queries)) / len(queries) if queries else 0.0,

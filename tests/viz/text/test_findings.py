@@ -57,6 +57,9 @@ TITLES = [
     ("same_word", ALL, "Every repeated word looks at its other occurrences."),
     ("same_word", MOST, "Most repeated words look at their other occurrences."),
     ("same_word", HEAD, "Layer 4, head 2 looks at other occurrences of the same word."),
+    ("induction", ALL, "Every repeated word looks at what followed it before."),
+    ("induction", MOST, "Most repeated words look at what followed them before."),
+    ("induction", HEAD, "Layer 4, head 2 looks at what followed the same word before."),
     ("punctuation", ALL, "Every word looks at punctuation."),
     ("punctuation", MOST, "Most words look at punctuation."),
     ("punctuation", HEAD, "Layer 4, head 2 looks at punctuation."),
@@ -128,6 +131,12 @@ def test_a_single_query_is_the_subject():
         ("previous_token", MOST, False, "Layer 4, head 2 gives that word 71 % of its attention."),
         ("next_token", HEAD, False, "It gives that word 71 % of its attention."),
         ("same_word", HEAD, False, "It gives them 71 % of a repeated word's attention."),
+        (
+            "induction",
+            ALL,
+            True,
+            "Layer 4, head 2 gives the word after the earlier occurrence 71 % of a repeated word's attention.",
+        ),
         ("punctuation", HEAD, False, "It gives punctuation 71 % of its attention."),
         (
             "punctuation",
@@ -162,7 +171,8 @@ def test_every_kind_has_a_card_and_words_for_its_null(name):
     title = "Points at “slow”" if name == "points_at" else head_findings.NAMES[name]
     assert (card["id"], card["title"], card["where"]) == (name, title, "Layer 4, head 2")
     assert (card["number"], card["chance"]) == ("71 %", "by chance: 10 %")
-    wholes = {"spreads": "of the maximum entropy", "same_word": "of a repeated word's attention"}
+    of_repeated = "of a repeated word's attention"
+    wholes = {"spreads": "of the maximum entropy", "same_word": of_repeated, "induction": of_repeated}
     assert card["whole"] == wholes.get(name, "of its attention")
     assert plain(head_findings.against(finding_of(name, null=0.123))).endswith("12 %.")
     assert list(head_findings.NAMES) == list(KINDS)

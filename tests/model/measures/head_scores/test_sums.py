@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from model.measures.head_kinds import share
+from model.measures.head_kinds import induction_cells, share
 from model.measures.head_scores import cell_kinds
 from model.measures.head_scores.kind_sums import KindSums, added, kind_sums, sums_of_text
 from model.measures.weights_alone import random_orders
@@ -16,13 +16,13 @@ SPECIAL = [True, *[False] * 8, True]
 
 
 def test_cells_of_induction_follow_an_earlier_occurrence_of_the_query():
-    cells = cell_kinds.induction_cells(sides(TOKENS, special=SPECIAL))
+    cells = induction_cells(sides(TOKENS, special=SPECIAL))
     assert np.argwhere(cells).tolist() == [[4, 2], [7, 2], [7, 5], [8, 3]]
-    assert np.argwhere(cell_kinds.induction_cells(sides(("a", "a", "a")))).tolist() == [[2, 1]], "never itself"
+    assert np.argwhere(induction_cells(sides(("a", "a", "a")))).tolist() == [[2, 1]], "never itself"
 
 
 def test_between_two_texts_there_is_no_induction():
-    assert not cell_kinds.induction_cells(sides(("a", "b", "a"), queries=3)).any()
+    assert not induction_cells(sides(("a", "b", "a"), queries=3)).any()
 
 
 def test_delimiters_are_added_tokens_but_the_first():
@@ -35,7 +35,7 @@ def test_the_null_of_cells_is_the_mean_over_permuted_rows(causal):
     facts = sides(TOKENS, special=SPECIAL, causal=causal)
     weights, draw = random_weights(1, 2, facts.visible, seed=1), np.random.default_rng(0)
     seen = facts.visible[0] & ~facts.key_special
-    for cells in (cell_kinds.own_cells(facts), cell_kinds.induction_cells(facts)):
+    for cells in (cell_kinds.own_cells(facts), induction_cells(facts)):
         orders = (random_orders(seen, draw) for _ in range(500))
         permuted = [share(np.take_along_axis(weights, order[None, None], -1), cells) for order in orders]
         assert cell_kinds.share_by_chance(weights, cells, seen) == pytest.approx(np.mean(permuted, axis=0), abs=0.04)
