@@ -62,8 +62,9 @@ HOW_TO_READ = """
   without it (as chosen). **Size of what is moved** does the same with the lengths of the vectors that attention
   adds. **Attention × gradient** counts a weight as far as the answer's logit rises with it. All three are shares, which
   sum to 100 %: they have no sign.
-- **Integrated gradients** share out the logit among the tokens. **Effect of leaving out** is the probability that the
-  answer loses when the token is taken out of the text. Blue speaks for the answer, orange against it.
+- **Integrated gradients** share out the logit among the tokens. **Points lost without it** are the probability that
+  the answer loses when the token is taken out of the text: with a minus, what it gains. Blue speaks for the answer,
+  orange against it.
 - None of them is the truth. Leaving a token out makes another text, and integrated gradients compare with a text of
   zero vectors. Where they disagree, an account of the answer by attention may mislead; where they
   agree, other weights could still have given the same answer (Jain and Wallace 2019).
@@ -187,10 +188,12 @@ def found(measures: TokenMeasures) -> tuple[str, str]:
     agreement = measures.agreement("attention")
     names = [None if at is None else sentences.named(measures.tokens, at) for at in (first, second)]
     most = second if second is not None else measures.most(OMISSION)
-    title = sentences.title(names[0], names[1], agreement)
-    sentence = sentences.sentence(effect_said(measures, most), agreement, best_of(measures))
     attended = int(np.argmax(measures.values["attention"]))
-    if attended not in measures.comparable:
+    elsewhere = attended not in measures.comparable
+    against = bool(measures.values[OMISSION][most] < 0)
+    title = sentences.title(names[0], names[1], agreement, against=against, elsewhere=elsewhere)
+    sentence = sentences.sentence(effect_said(measures, most), agreement, best_of(measures))
+    if elsewhere:
         sentence += f" {sentences.most_elsewhere(sentences.named(measures.tokens, attended))}"
     return title, sentence
 

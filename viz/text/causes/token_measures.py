@@ -16,7 +16,7 @@ MEASURES: Mapping[str, tuple[tuple[str, str], str]] = {
     "moved": (("size of what", "is moved"), "the size of what attention moves"),
     "gradient": (("attention ×", "gradient"), "attention × gradient"),
     "integrated": (("integrated", "gradients"), "integrated gradients"),
-    OMISSION: (("effect of", "leaving out"), "the effect of leaving it out"),
+    OMISSION: (("points lost", "without it"), "the effect of leaving it out"),
 }
 SIGNED = ("integrated", OMISSION)
 FEWEST = 5  # tokens: with fewer, even the same order comes by chance more often than ``SURE``
@@ -26,20 +26,35 @@ WELL = 0.6  # τ from which two orders are much alike: four pairs of five stand 
 IN_PART = 0.2  # τ from which they are alike at all: three pairs of five
 
 
-def title(attention: str | None, omission: str | None, agreement: RankAgreement) -> str:
+def title(
+    attention: str | None,
+    omission: str | None,
+    agreement: RankAgreement,
+    *,
+    against: bool = False,
+    elsewhere: bool = False,
+) -> str:
     """Which token attention points at, and on which the answer depends; Markdown.
 
-    attention, omission: the tokens that are first by these measures, as ``named``; None where no token is.
+    attention, omission: the tokens that are first by these measures, as ``named``; None where no token is. against:
+    whether the answer gains without the second. elsewhere: whether most attention is on one that cannot be left out.
     """
+    said = title_of_all(attention, omission, agreement, against=against)
+    return f"Of the tokens that can be left out, {said[0].lower()}{said[1:]}" if elsewhere and attention else said
+
+
+def title_of_all(attention: str | None, omission: str | None, agreement: RankAgreement, *, against: bool) -> str:
+    """The same where attention's largest share is among these tokens."""
     if omission is None:
-        looks = "" if attention is None else f", though attention looks most at {attention}"
-        return f"Leaving out any one token hardly changes this answer{looks}."
-    if attention is None:
-        return f"Attention looks at all tokens alike, but the answer depends most on {omission}."
+        hardly = "leaving out any one token hardly changes this answer"
+        return f"L{hardly[1:]}." if attention is None else f"Attention looks most at {attention}, but {hardly}."
     if attention == omission:
         also = "" if agrees(agreement) or too_few(agreement) else ", but order the other tokens differently"
-        return f"Attention and effect both put {attention} first{also}."
-    return f"Attention looks most at {attention}, but the answer depends most on {omission}."
+        it = ", which speaks against the answer" if against else ""
+        return f"Attention and effect both put {attention} first{it}{also}."
+    looks = "at all tokens alike" if attention is None else f"most at {attention}"
+    depends = f"{omission} counts most, against the answer" if against else f"the answer depends most on {omission}"
+    return f"Attention looks {looks}, but {depends}."
 
 
 def named(tokens: Sequence[str], at: int) -> str:
@@ -132,17 +147,22 @@ def sentence(effect: str, agreement: RankAgreement, best: tuple[str, RankAgreeme
 
 
 def value_said(name: str, value: float) -> str:
-    """ "12.3 %", "+0.42 of the logit", "+75.8 points lost": plain text."""
+    """ "12.3 %", "+0.42 of the logit", "75.8 points lost": plain text."""
     if not np.isfinite(value):
         return "not measured" if name == OMISSION else "not measured yet"
     if name == OMISSION:
-        return f"{decimal(100 * value, '+.1f')} points"
+        return lost_said(value)
     return f"{decimal(value, '+.3f')} of the logit" if name in SIGNED else percent(value, 1)
 
 
+def lost_said(effect: float) -> str:
+    """ "70.1 points lost", "7.1 points gained": plain text."""
+    return f"{decimal(100 * abs(effect), '.1f')} points {'gained' if effect < 0 else 'lost'}"
+
+
 def share_label(effect: float, attention: float) -> str:
-    """ "+70.1 points, 27.4 % of the attention": plain text."""
-    return f"{decimal(100 * effect, '+.1f')} points, {percent(attention, 1)} of the attention"
+    """ "70.1 points lost, 27.4 % of the attention": plain text."""
+    return f"{lost_said(effect)}, {percent(attention, 1)} of the attention"
 
 
 def row_said(token: str, values: Mapping[str, float]) -> str:

@@ -46,12 +46,28 @@ REVERSE, UNKNOWN, ALIKE = agreement(-0.6, 0.01), agreement(NAN, NAN, 2), agreeme
             "“a”",
             None,
             WELL,
-            "Leaving out any one token hardly changes this answer, though attention looks most at “a”.",
+            "Attention looks most at “a”, but leaving out any one token hardly changes this answer.",
         ),
     ],
 )
 def test_the_title_sets_attention_beside_effect(attention, omission, agreed, expected):
     assert title(attention, omission, agreed) == expected
+
+
+def test_the_title_says_where_the_answer_would_gain_without_a_token():
+    assert title("“a”", "“a”", WELL, against=True) == (
+        "Attention and effect both put “a” first, which speaks against the answer."
+    )
+    assert title("“a”", "“b”", WELL, against=True) == (
+        "Attention looks most at “a”, but “b” counts most, against the answer."
+    )
+
+
+def test_the_title_is_of_the_tokens_that_can_be_left_out_where_attention_is_elsewhere():
+    assert title("“a”", "“b”", WELL, elsewhere=True) == (
+        "Of the tokens that can be left out, attention looks most at “a”, but the answer depends most on “b”."
+    )
+    assert title(None, "“b”", WELL, elsewhere=True) == title(None, "“b”", WELL)
 
 
 def test_a_token_stands_out_where_the_others_are_not_as_large():
@@ -109,14 +125,14 @@ def test_the_sentence_says_how_far_they_agree(agreed, best, expected):
 def test_each_measure_has_its_unit():
     assert value_said("attention", 0.274).replace("\u00a0", " ") == "27.4 %"
     assert value_said("integrated", -0.6049) == "−0.605 of the logit"
-    assert value_said(OMISSION, 0.701) == "+70.1 points"
+    assert value_said(OMISSION, 0.701) == "70.1 points lost"
     assert value_said(OMISSION, NAN) == "not measured"
     assert value_said("integrated", NAN) == "not measured yet"
     assert row_said("a", dict.fromkeys(MEASURES, NAN)).startswith("a: attention, rolled out: not measured yet; ")
 
 
-def test_a_bar_to_share_has_the_effect_with_its_sign_and_the_attention():
-    assert share_label(-0.071, 0.274).replace("\u00a0", " ") == "−7.1 points, 27.4 % of the attention"
+def test_a_bar_to_share_says_what_is_lost_or_gained_and_the_attention():
+    assert share_label(-0.071, 0.274).replace("\u00a0", " ") == "7.1 points gained, 27.4 % of the attention"
 
 
 def test_what_a_visitor_wrote_stays_text():
