@@ -15,7 +15,7 @@ from model.edits import Overwrite
 from model.edits.file_form import EditFile
 from model.measures.comparison import stream_distances
 from model.measures.edited_weights import of_head, without_weights
-from pages.parts.edit.history import History
+from pages.parts.edit.history import MOST_TEXTS, History
 from pages.parts.edit.kept_edits import LONGEST_HELD, changes_of
 from pages.parts.edit.settings import LONGEST_EDIT
 from pages.parts.edit.weight_editor import sent_cells
@@ -296,7 +296,7 @@ def test_what_an_editor_sends_is_taken():
     assert sent.place == (1, 2)
 
 
-def test_a_history_goes_back_and_forward_and_begins_anew_with_another_text():
+def test_a_history_goes_back_and_forward_and_is_another_with_another_text():
     history = History()
     for edits in ("", "a", "b"):
         history.visit("text", edits)
@@ -314,6 +314,19 @@ def test_a_history_goes_back_and_forward_and_begins_anew_with_another_text():
     history.visit("another text", "")
     history.visit("a third text", "")
     assert not history.left_behind
+    history.visit("text", "c")  # by the browser's Back
+    assert (history.before, history.after) == ("a", None)
+
+
+def test_a_history_forgets_the_texts_that_were_left_long_ago():
+    history = History()
+    history.visit("first", "")
+    history.visit("first", "a")
+    for number in range(MOST_TEXTS):
+        history.visit(number, "")
+    history.visit("first", "a")
+    assert history.before is None
+    assert len(history.steps) == MOST_TEXTS
 
 
 def test_the_sentence_and_the_chart_say_the_same_of_the_last_stream():

@@ -17,6 +17,7 @@ from viz.explorer.attention_kinds import Kind
 from viz.text.causes import edited_weights as sentences
 from viz.text.causes.edited_weights import Look
 from viz.text.causes.head_effects import LEAST
+from viz.text.causes.token_measures import named
 
 TITLES = {
     "label": "Verdict",
@@ -70,8 +71,8 @@ def look_of(run: EditedPass, kind: Kind) -> Look | None:
     key = place[1]
     return Look(
         site=(run.site.layer, run.site.head),
-        query=kind.queries.tokens[query],
-        key=kind.keys.tokens[key],
+        query=named(kind.queries.tokens, query),
+        key=named(kind.keys.tokens, key),
         before=float(run.base[place]),
         after=float(run.weights[place]),
     )
@@ -80,13 +81,13 @@ def look_of(run: EditedPass, kind: Kind) -> Look | None:
 def found(run: EditedPass, kind: Kind, suggestion: Suggestion | None) -> tuple[str, str]:
     """Title and sentence, Markdown."""
     before = outcome_value(run.outcome, run.before, run.before)
-    named = name_of(run.checkpoint, run.outcome)
+    answer = name_of(run.checkpoint, run.outcome)
     if not run.is_edited:
-        return suggestion_said(run, kind, suggestion, named, before)
+        return suggestion_said(run, kind, suggestion, answer, before)
     after, look = outcome_value(run.outcome, run.before, run.after), look_of(run, kind)
     heads = {cell.site for cell in run.edits.overwritten}
     rows = len({(cell.site, cell.query) for cell in run.edits.overwritten})
-    title = sentences.title(look, rows, len(heads), run.outcome.kind, named, before, after)
+    title = sentences.title(look, rows, len(heads), run.outcome.kind, answer, before, after)
     turned = answers_otherwise(run.outcome, run.after) and run.outcome.kind != "output"
     site = min(heads)
     last = [trace.output_stack.blocks[-1].stream_out for trace in (run.before, run.after)]
@@ -97,22 +98,22 @@ def found(run: EditedPass, kind: Kind, suggestion: Suggestion | None) -> tuple[s
 
 
 def suggestion_said(
-    run: EditedPass, kind: Kind, suggestion: Suggestion | None, named: str, before: float
+    run: EditedPass, kind: Kind, suggestion: Suggestion | None, answer: str, before: float
 ) -> tuple[str, str]:
     """What the suggested edit would do, and what to do."""
     if suggestion is None:
         return "", sentences.UNEDITED
     look = Look(
         site=(suggestion.site.layer, suggestion.site.head),
-        query=kind.queries.tokens[suggestion.query],
-        key=kind.keys.tokens[suggestion.key],
+        query=named(kind.queries.tokens, suggestion.query),
+        key=named(kind.keys.tokens, suggestion.key),
         before=float(run.base[suggestion.query, suggestion.key]),
         after=1.0,
     )
     numbers = before, suggestion.after
     if not is_worth_a_try(run, suggestion):
-        return sentences.nothing_to_suggest(look, run.outcome.kind, named, *numbers)
-    return sentences.suggestion(look, run.outcome.kind, named, *numbers, turned=suggestion.turned)
+        return sentences.nothing_to_suggest(look, run.outcome.kind, answer, *numbers)
+    return sentences.suggestion(look, run.outcome.kind, answer, *numbers, turned=suggestion.turned)
 
 
 def is_worth_a_try(run: EditedPass, suggestion: Suggestion) -> bool:

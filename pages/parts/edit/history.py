@@ -1,33 +1,23 @@
-"""Undo and redo: the edits of one text in one session, in the order in which they were made."""
+"""Undo and redo: the edits of each text in one session, in the order in which they were made."""
 
 from dataclasses import dataclass, field
 
-MOST = 200  # steps
+MOST, MOST_TEXTS = 200, 20  # steps of a text, and texts
 
 
 @dataclass
-class History:
-    """The edits before the present one, the last of them last, and those that were undone, the next of them last.
+class Steps:
+    """The edits before the present one, the last of them last, and those that were undone, the next of them last."""
 
-    subject: what they are edits of; with another the history begins anew. left_behind: whether the one before had an
-    edit, and this one has had none yet.
-    """
-
-    subject: object = None
-    present: str = ""
+    present: str
     past: list[str] = field(default_factory=list)
     future: list[str] = field(default_factory=list)
-    left_behind: bool = False
 
-    def visit(self, subject: object, edits: str) -> None:
-        """Note what is shown now, however it came: made, undone, or by the browser's Back and Forward."""
-        left = self.left_behind if subject == self.subject else bool(self.present)
-        self.left_behind = left and not edits
-        if subject != self.subject:
-            self.subject, self.present, self.past, self.future = subject, edits, [], []
-        elif edits == self.present:
+    def visit(self, edits: str) -> None:
+        """Note what is shown now."""
+        if edits == self.present:
             return
-        elif self.past and self.past[-1] == edits:
+        if self.past and self.past[-1] == edits:
             self.future.append(self.present)
             self.present = self.past.pop()
         elif self.future and self.future[-1] == edits:
@@ -37,12 +27,38 @@ class History:
             self.past = [*self.past, self.present][-MOST:]
             self.present, self.future = edits, []
 
+
+@dataclass
+class History:
+    """The steps of every text that was edited.
+
+    subject: what is shown. left_behind: whether the one before had an edit, and this one has had none yet.
+    """
+
+    subject: object = None
+    left_behind: bool = False
+    steps: dict[object, Steps] = field(default_factory=lambda: {None: Steps("")})
+
+    def visit(self, subject: object, edits: str) -> None:
+        """Note what is shown now, however it came: made, undone, or by the browser's Back and Forward."""
+        left = self.left_behind if subject == self.subject else bool(self.shown.present)
+        self.left_behind = left and not edits
+        self.subject = subject
+        known = self.steps.pop(subject, None) or Steps(edits)
+        known.visit(edits)
+        self.steps = dict([*self.steps.items(), (subject, known)][-MOST_TEXTS:])
+
+    @property
+    def shown(self) -> Steps:
+        """Those of what is shown."""
+        return self.steps[self.subject]
+
     @property
     def before(self) -> str | None:
         """What undoing gives; None where nothing can be undone."""
-        return self.past[-1] if self.past else None
+        return self.shown.past[-1] if self.shown.past else None
 
     @property
     def after(self) -> str | None:
         """What redoing gives."""
-        return self.future[-1] if self.future else None
+        return self.shown.future[-1] if self.shown.future else None

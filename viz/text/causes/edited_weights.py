@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from viz.text.causes.head_effects import LEAST, answer_named, goes
-from viz.tokens import counted, markdown_text, percent, visible
+from viz.tokens import counted, percent
 
 UNEDITED = "Drag a cell of the picture up or down: the model runs again with that weight."
 ROOM = (
@@ -14,7 +14,7 @@ ROOM = (
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """One weight in words. head: "layer 2, head 4"; query, key: the tokens; weights: of the key, before and after."""
+    """One weight. site: layer and head; query, key: the tokens, as ``named``; before, after: the weight of the key."""
 
     site: tuple[int, int]
     query: str
@@ -28,23 +28,18 @@ def head_name(site: tuple[int, int]) -> str:
     return f"layer {counted(site[0])}, head {counted(site[1])}"
 
 
-def named(token: str) -> str:
-    """A token in quotation marks, Markdown."""
-    return f"“{markdown_text(visible(token))}”"
-
-
 def suggestion(look: Look, kind: str, name: str, before: float, after: float, *, turned: bool) -> tuple[str, str]:
     """What the suggested edit would do, as a title, and what to do, as a sentence; Markdown."""
     other = ", and another would be likelier" if turned and kind != "output" else ""
     changed = goes(kind, before, after).replace("goes from", "would go from").replace("move by", "would move by")
-    said = f"If {named(look.query)} looked at {named(look.key)} alone, {answer_named(kind, name)} {changed}{other}."
+    said = f"If {look.query} looked at {look.key} alone, {answer_named(kind, name)} {changed}{other}."
     return said, f"In {head_name(look.site)}, the weight is {percent(look.before, 1)}. {UNEDITED}"
 
 
 def nothing_to_suggest(look: Look, kind: str, name: str, before: float, after: float) -> tuple[str, str]:
     """That this head has no weight that would change the answer, as a title and a sentence; Markdown."""
     said = f"In {head_name(look.site)}, no single weight that was tried changes {answer_named(kind, name)} much."
-    most = f"{named(look.query)} looking at {named(look.key)} alone"
+    most = f"{look.query} looking at {look.key} alone"
     return said, f"The most that one does: with {most}, it {goes(kind, before, after)}. Try another head, or a pattern."
 
 
@@ -52,7 +47,7 @@ def title(look: Look | None, rows: int, heads: int, kind: str, name: str, before
     """What the edit does to the answer, Markdown. look: where one query alone was edited; rows: of all heads."""
     change = after if kind == "stream" else after - before
     if look is not None:
-        cause = f"If {named(look.query)} looks at {named(look.key)} with {percent(look.after)}"
+        cause = f"If {look.query} looks at {look.key} with {percent(look.after)}"
     else:
         queries = "one query" if rows == 1 else f"{rows} queries"
         cause = f"With other weights for {queries} of {'one head' if heads == 1 else f'{heads} heads'}"

@@ -4,7 +4,7 @@ import pytest
 
 from viz.text.causes.edited_weights import Look, nothing_to_suggest, sentence, suggestion, title
 
-LOOK = Look(site=(1, 3), query="slow", key="not*", before=0.041, after=0.9)
+LOOK = Look(site=(1, 3), query="“slow”", key="“not\\*”", before=0.041, after=0.9)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_suggestion_says_what_would_happen():
 
 
 def test_a_head_of_which_no_weight_matters_is_said_to_be_one():
-    look = Look(site=(0, 1), query="a", key="b", before=0.2, after=1.0)
+    look = Look(site=(0, 1), query="“a”", key="“b”", before=0.2, after=1.0)
     said, why = nothing_to_suggest(look, "label", "bad", 0.998, 0.998)
     assert said == "In layer 1, head 2, no single weight that was tried changes the verdict “bad” much."
     assert why.replace("\u00a0", " ").startswith(
