@@ -19,7 +19,8 @@ from viz.text.head_kind_tables import RANDOM, measured_on
 
 DIGITS = 4  # significant, that the browser gets
 NO_MEASURES: Mapping[str, Sequence["HeadMeasure"]] = {}
-OF_THIS_TEXT, OF_MANY_TEXTS = "this text", "many texts"
+KINDS_HERE, CAUSES = "what it looks at in this text, beyond chance", "what it does in this text"
+STATISTICS, KINDS_OVER_TEXTS = "its weights in this text", "what it looks at over many texts, beyond chance"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,7 +53,7 @@ def rounded(value: float) -> float | None:
 def of_statistics(statistics: Mapping[str, Float[np.ndarray, "layer head"]]) -> list[HeadMeasure]:
     """Those of model/measures/head_statistics.py."""
     return [
-        HeadMeasure(name=name, group=OF_THIS_TEXT, label=title, said=title, values=statistics[name])
+        HeadMeasure(name=name, group=STATISTICS, label=title, said=title, values=statistics[name])
         for name, title in TITLES.items()
         if name in statistics
     ]
@@ -63,9 +64,9 @@ def of_excess(excess: Mapping[str, Float[np.ndarray, "layer head"]]) -> list[Hea
     return [
         HeadMeasure(
             name=f"{ABOVE}{kind}",
-            group=OF_THIS_TEXT,
-            label=f"{NAMES[kind].lower()}, above its null",
-            said=f"“{NAMES[kind].lower()}”, above its null in this text",
+            group=KINDS_HERE,
+            label=f"{NAMES[kind].lower()}, in this text",
+            said=f"“{NAMES[kind].lower()}” in this text, beyond chance",
             values=excess[kind],
         )
         for kind in KINDS
@@ -76,7 +77,7 @@ def of_excess(excess: Mapping[str, Float[np.ndarray, "layer head"]]) -> list[Hea
 def of_moved(lengths: Float[np.ndarray, "layer head"]) -> list[HeadMeasure]:
     """How long what a head adds to the stream is, the mean over queries."""
     said = "mean length of what it adds to the stream"
-    return [HeadMeasure(name=MOVED, group=OF_THIS_TEXT, label="length of what it adds", said=said, values=lengths)]
+    return [HeadMeasure(name=MOVED, group=CAUSES, label="length of what it adds", said=said, values=lengths)]
 
 
 def of_muting(changes: Float[np.ndarray, "layer head"], *, signed: bool) -> list[HeadMeasure]:
@@ -87,7 +88,7 @@ def of_muting(changes: Float[np.ndarray, "layer head"], *, signed: bool) -> list
     what = "points of the answer’s probability" if signed else "percent of their length that the last vectors move"
     label = "effect of muting it on the answer" if signed else "effect of muting it on the last vectors"
     said = f"{what} when it alone is muted"
-    return [HeadMeasure(name=MUTED, group=OF_THIS_TEXT, label=label, said=said, values=changes, by_size=True)]
+    return [HeadMeasure(name=MUTED, group=CAUSES, label=label, said=said, values=changes, by_size=True)]
 
 
 def of_scores(scores: HeadScores, attention: str) -> list[HeadMeasure]:
@@ -96,9 +97,9 @@ def of_scores(scores: HeadScores, attention: str) -> list[HeadMeasure]:
     return [
         HeadMeasure(
             name=f"{OVER_TEXTS}{kind}",
-            group=OF_MANY_TEXTS,
-            label=f"{name}, above its null in many texts",
-            said=f"“{name}”, above its null over {RANDOM if kind == 'induction' else on}",
+            group=KINDS_OVER_TEXTS,
+            label=f"{name}, over many texts",
+            said=f"“{name}” over {RANDOM if kind == 'induction' else on}, beyond chance",
             values=tables[kind].scores - tables[kind].nulls,
         )
         for kind, (name, _) in NAMES_OVER_TEXTS.items()

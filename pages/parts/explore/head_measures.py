@@ -42,10 +42,10 @@ def measures_of(attention: ShownAttention) -> list[HeadMeasure]:
     """All that there are of the attention that is looked at."""
     name, kind = attention.name, attention.kind.name
     return [
-        *head_measures.of_statistics(statistics_of(attention)),
         *head_measures.of_excess(notable_heads(name, kind, attention).excess),
-        *head_measures.of_moved(lengths_of_heads(name, kind, attention)),
         *of_muting(attention),
+        *head_measures.of_moved(lengths_of_heads(name, kind, attention)),
+        *head_measures.of_statistics(statistics_of(attention)),
         *over_many_texts(attention),
     ]
 
