@@ -46,7 +46,7 @@ def prepare(data: Path) -> Prepared:
     kept, out = split_groups(examples, lambda example: example.group, HELD_OUT)
     tokenizer = Tokenizer.from_json((CHECKPOINTS / "sentiment" / "tokenizer.json").read_text(encoding="utf-8"))
     training, validation = (label_corpus(tokenizer, part, REVIEW_LABELS) for part in (kept, out))
-    return Prepared(tokenizer=tokenizer, labels=REVIEW_LABELS, training=training, validation=validation, known=())
+    return Prepared(tokenizer=tokenizer, labels=REVIEW_LABELS, training=training, validation=validation, known={})
 
 
 def models(config: Config) -> dict[str, nn.Module]:

@@ -32,7 +32,9 @@ from model.training.precision import device_of, matrix_products
 DATA = "folder of the film reviews, or a CSV or JSONL file"
 UNKNOWN_ID = 1
 NOTHING_TO_SPARE = 64  # tokens
-KNOWN_SHARES = (0.25, 0.35, 0.15)  # of the examples of up to 32 tokens: put together, written whole, rated by people
+# Of the examples of up to 32 tokens: sentences put together, written whole, rated by people, labelled by a teacher.
+KNOWN_SHARES = {"phrases": 0.25, "opinions": 0.35, "rated": 0.15}
+SHARES_WITH_TEACHER = {"phrases": 0.1, "opinions": 0.25, "rated": 0.1, "taught": 0.5}
 REVIEWS = {
     "name": "Large Movie Review Dataset v1.0 (Maas et al., ACL 2011)",
     "use": "training reviews less one film in ten to train on, those to validate with; unlabelled reviews for the "
@@ -90,7 +92,8 @@ def mixture(options: argparse.Namespace, prepared: Prepared) -> Mixture:
         return Mixture(lengths=(options.max_length,), shares=(1.0,))
     shortest, short = options.short_shares
     shares = (shortest, short, 1 - shortest - short)
-    known = KNOWN_SHARES[: len(prepared.known)]
+    of = SHARES_WITH_TEACHER if "taught" in prepared.known else KNOWN_SHARES
+    known = tuple(of[name] for name in prepared.known)
     return Mixture(lengths=(32, 128, options.max_length), shares=shares, known_shares=known)
 
 
@@ -113,7 +116,7 @@ def learning(config: Config, prepared: Prepared, options: argparse.Namespace) ->
     """Learning to tell the labels, validated with the first held-out texts."""
     batches = Batches(
         corpus=prepared.training,
-        known=prepared.known,
+        known=tuple(prepared.known.values()),
         mixture=mixture(options, prepared),
         max_length=config.max_length,
         tokens=options.batch_tokens,
@@ -146,7 +149,7 @@ def measure(model: nn.Module, config: Config, corpus: Corpus) -> loop.Validation
 
 def train(options: argparse.Namespace) -> None:
     """The command ``train``: prepare, train, write the checkpoint."""
-    prepared = command_line.prepared_data(options, partial(prepare, rated=options.rated))
+    prepared = command_line.prepared_data(options, partial(prepare, rated=options.rated, taught=options.taught))
     if options.warm_up is None:
         options.warm_up = options.steps // 20
     config = build_config(options, prepared)
@@ -211,6 +214,10 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     training.add_argument(
         "--rated", type=Path, nargs="+", default=(), help="rated sentences and words (film reviews only): data/rated.py"
     )
+    training.add_argument(
+        "--taught", type=Path, nargs="+", default=(),
+        help="sentences that a teacher labelled (film reviews only): sentence_teacher.py",
+    )  # fmt: skip
     numbers: dict[str, int | float] = {"seed": 0, "steps": 8000, "every": 500, "vocabulary": 16000, "width": 128}
     numbers |= {"heads": 8, "layers": 4, "hidden": 512, "max-length": 512, "batch-tokens": 6144}
     numbers |= {"validation-texts": 1000, "rate": 1e-3, "weight-decay": 0.05, "dropout": 0.1, "token-dropout": 0.1}

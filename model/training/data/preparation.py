@@ -16,6 +16,7 @@ from model.training.data.list_files import read_lists
 from model.training.data.opinions import PROBABILITIES, opinions
 from model.training.data.phrases import phrases
 from model.training.data.rated import rated_opinions, rated_texts
+from model.training.data.taught import taught_sentences
 from model.training.teacher import Teacher, probabilities
 
 REVIEW_LABELS = ("negative", "positive")
@@ -24,7 +25,7 @@ HELD_OUT = 10  # one group in so many validates
 NEUTRAL_TIMES = 3  # a sentence without an opinion stands so often: patterns make none
 
 EVALUATED = ("everyday", "unseen", "negations", "neutral")  # files of lists/
-KNOWN = ("phrases", "opinions", "rated")  # files of sentences of known opinion
+KNOWN = ("phrases", "opinions", "rated", "taught")  # files of sentences of known opinion
 
 TokenizerFor = Callable[[Iterator[str]], Tokenizer]  # the one to use for texts
 
@@ -37,7 +38,7 @@ class Prepared:
     labels: tuple[str, ...]
     training: Corpus
     validation: Corpus
-    known: tuple[Corpus, ...]  # sentences of known opinion: put together, written whole, and rated by people
+    known: Mapping[str, Corpus]  # sentences of known opinion, those of ``KNOWN`` that there are
 
 
 def clean(text: str) -> str:
@@ -54,11 +55,13 @@ def reviews(path: Path, *, labelled: bool = True) -> Iterator[Example]:
 
 
 def prepare(
-    data: Path, vocabulary: int, folder: Path, tokenizer: Tokenizer | None = None, *, rated: Sequence[Path] = ()
-) -> Prepared:
+    data: Path, vocabulary: int, folder: Path, tokenizer: Tokenizer | None = None, *,
+    rated: Sequence[Path] = (), taught: Sequence[Path] = (),
+) -> Prepared:  # fmt: skip
     """Read ``folder`` if it was prepared before, else make tokenizer and corpora from ``data`` and keep them there.
 
-    Given a tokenizer, corpora alone are made. ``rated``: files of sentences and words to train on beside film reviews.
+    Given a tokenizer, corpora alone are made. ``rated``, ``taught``: files of sentences and words to train on beside
+    film reviews, that people rated and that a pretrained teacher labelled.
     """
 
     def tokenizer_for(texts: Iterator[str]) -> Tokenizer:
@@ -66,7 +69,7 @@ def prepare(
 
     if not (folder / "training.safetensors").exists():
         if data.is_dir():
-            prepare_reviews(data, tokenizer_for, folder, rated)
+            prepare_reviews(data, tokenizer_for, folder, rated, taught)
         else:
             prepare_file(data, tokenizer_for, folder)
     stored = {name: load_corpus(folder / f"{name}.safetensors") for name in (*KNOWN, "validation", "training")}
@@ -75,7 +78,7 @@ def prepare(
     training, validation = stored["training"], stored["validation"]
     assert training is not None
     assert validation is not None
-    known = tuple(corpus for name in KNOWN if (corpus := stored[name]) is not None)
+    known = {name: corpus for name in KNOWN if (corpus := stored[name]) is not None}
     return Prepared(tokenizer=its, labels=labels, training=training, validation=validation, known=known)
 
 
@@ -92,10 +95,12 @@ def prepare_file(data: Path, tokenizer_for: TokenizerFor, folder: Path) -> None:
     write(folder, tokenizer, labels, label_corpus(tokenizer, kept, labels), label_corpus(tokenizer, out, labels))
 
 
-def prepare_reviews(data: Path, tokenizer_for: TokenizerFor, folder: Path, rated: Sequence[Path]) -> None:
+def prepare_reviews(
+    data: Path, tokenizer_for: TokenizerFor, folder: Path, rated: Sequence[Path], taught: Sequence[Path]
+) -> None:
     """The film reviews: one film in ten is held out; a teacher labels the unlabelled part and every sentence.
 
-    Beside them, opinions from patterns, and sentences that people rated where there are files of them.
+    Beside them, opinions from patterns, and sentences that people rated or a teacher labelled where there are files.
     """
     examples = list(reviews(data / "train.jsonl.gz"))
     kept, out = split_groups(examples, lambda example: example.group, HELD_OUT)
@@ -109,11 +114,11 @@ def prepare_reviews(data: Path, tokenizer_for: TokenizerFor, folder: Path, rated
     cut = [sentences(text) for text in everything]
     evidence = teacher.evidence([sentence for text in cut for sentence in text])
     training = Corpus.build(tokenizer, cut, targets, evidence)
-    known = known_sentences(tokenizer, rated)
+    known = known_sentences(tokenizer, rated, taught)
     write(folder, tokenizer, REVIEW_LABELS, training, label_corpus(tokenizer, out, REVIEW_LABELS), known)
 
 
-def known_sentences(tokenizer: Tokenizer, rated: Sequence[Path]) -> dict[str, Corpus]:
+def known_sentences(tokenizer: Tokenizer, rated: Sequence[Path], taught: Sequence[Path]) -> dict[str, Corpus]:
     """The sentences of known opinion, by the names in KNOWN, without those to evaluate with."""
     evaluated = evaluated_sentences()
     certain = [(text, good) for text, good in phrases(PHRASES) if words(text) not in evaluated]
@@ -134,6 +139,10 @@ def known_sentences(tokenizer: Tokenizer, rated: Sequence[Path]) -> dict[str, Co
         fresh = [one for one in rated_texts(rated) if words(one.text) not in evaluated]
         texts, ratings = zip(*fresh, strict=True)
         known["rated"] = Corpus.build(tokenizer, ([text] for text in texts), rated_opinions(ratings))
+    if taught:
+        labelled = [one for one in taught_sentences(taught) if words(one.text) not in evaluated]
+        odds = np.array([[1 - one.positive, one.positive] for one in labelled], np.float32)
+        known["taught"] = Corpus.build(tokenizer, ([one.text] for one in labelled), odds)
     return known
 
 
