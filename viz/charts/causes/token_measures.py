@@ -8,11 +8,12 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
+from viz.charts.causes.head_effects import cell_text
 from viz.charts.chart_data import data_of
 from viz.charts.lines import with_page_style
 from viz.text.causes.token_measures import MEASURES, SIGNED, row_names, row_said
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_at, colour_scale, difference_scale
-from viz.tokens import decimal, percent, visible
+from viz.tokens import percent, visible
 
 CHOSEN = "chosen"
 ROW, AROUND = 24, 50  # pixels
@@ -138,9 +139,8 @@ def column_bars(
 
 def number_text(name: str, value: float) -> str:
     """What stands beside a bar: logits with two digits, shares and points in percent."""
-    if name == "integrated":
-        return decimal(value, "+.2f")
-    return decimal(100 * value, "+.1f" if name in SIGNED else ".1f")
+    of_logit = name == "integrated"
+    return cell_text(value, "+.2f" if of_logit else "+.1f" if name in SIGNED else ".1f", in_nats=of_logit)
 
 
 def bar_colour(value: float, name: str, *, first: bool, theme: Theme) -> str:

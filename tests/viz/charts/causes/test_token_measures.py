@@ -55,7 +55,7 @@ def test_beside_every_bar_stands_its_number():
     assert numbers["encoding"]["text"]["field"] == "number"
     said = {(row["measure"], row["position"]): row["number"] for row in numbers["data"]["values"]}
     assert [said["attention", at] for at in range(3)] == ["20.0", "50.0", "30.0"]
-    assert [said["integrated", at] for at in range(3)] == ["−1.00", "+3.00", "+0.00"]
+    assert [said["integrated", at] for at in range(3)] == ["−1.00", "+3.00", "0.00"]
     assert [said[OMISSION, at] for at in (1, 2)] == ["+40.0", "−10.0"]
     assert (OMISSION, 0) not in said
 
