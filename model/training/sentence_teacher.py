@@ -41,6 +41,7 @@ HIDDEN, DROPOUT = 192, 0.3
 NETWORKS, EPOCHS, BATCH, RATE, DECAY = 4, 9, 256, 1e-3, 0.1
 WRITTEN_WEIGHT = 2.0  # a sentence that was written for the project counts so often
 AT_ONCE = 2048  # sentences that are labelled, and written, at a time
+CLEAR = 0.85  # from here, or from 1 less it, an opinion is clear
 LONGEST = 20  # words of a sentence of a review
 CLAUSES = 0.3  # the share of these sentences of which a clause alone is taken
 CLAUSE_END = re.compile(r", | but |; | - | and ")
@@ -187,7 +188,11 @@ def fresh(texts: Iterator[str], draw: random.Random) -> list[str]:
 
 
 def label(options: argparse.Namespace) -> None:
-    """The command ``label``: learn, label, write as it goes, so that a run that is stopped leaves what it has."""
+    """The command ``label``: learn, label, write as it goes, so that a run that is stopped leaves what it has.
+
+    All clear opinions, and as many others: most sentences have none.
+    """
+    balance = written = 0  # clear opinions less the others, and both
     encoder, draw = SentenceEncoder(options.encoder), random.Random(options.seed)
     read = review_sentences(options.reviews, draw) if options.reviews else listed_sentences(options.texts)
     texts = list(islice(fresh(read, draw), options.most))
@@ -199,9 +204,13 @@ def label(options: argparse.Namespace) -> None:
         for start in tqdm(range(0, len(texts), AT_ONCE), desc="labelling", unit=f"{AT_ONCE} sentences"):
             some = texts[start : start + AT_ONCE]
             said = teacher.positive(encoder.vectors(some)).tolist()
-            out.writelines(Taught(*pair).line() for pair in zip(some, said, strict=True))
+            for one in map(Taught, some, said):
+                step = 1 if one.is_clear(CLEAR) else -1
+                if balance + step >= 0:
+                    out.write(one.line())
+                    balance, written = balance + step, written + 1
             out.flush()
-    print(f"{len(texts):,} sentences are in {options.out}.")
+    print(f"{written:,} of {len(texts):,} sentences are in {options.out}.")
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

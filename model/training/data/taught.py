@@ -13,6 +13,10 @@ class Taught(NamedTuple):
     text: str
     positive: float
 
+    def is_clear(self, least: float) -> bool:
+        """Whether one of both is at least so likely."""
+        return max(self.positive, 1 - self.positive) >= least
+
     def line(self) -> str:
         """As it stands in a file."""
         return f"{self.positive:.3f}\t{self.text}\n"

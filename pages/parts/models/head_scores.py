@@ -32,7 +32,8 @@ TWICE_SAID = (
     "The link for induction opens a sentence that comes twice, as random tokens cannot be read: its shares are of that "
     "sentence, and not the score here."
 )
-TWICE = "The old king saw a red bird near the river. The old king saw a red bird near the river."
+# Of names that nothing before them foretells: what comes next is known the second time alone.
+TWICE = " ".join(2 * ["Captain Grey met Miss Darling at Oak Hill on Friday with nine dogs."])
 OWN_TEXTS = "Measure them over texts of your own, one a line: the result is a file in the model's folder, shown here."
 GOLD = {
     "syntax": (

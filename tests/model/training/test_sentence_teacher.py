@@ -66,7 +66,10 @@ def test_a_teacher_learns_what_can_be_told_from_vectors() -> None:
 
 
 @pytest.mark.usefixtures("_few_opinions")
-def test_the_command_labels_the_sentences_of_files(folder: Path, tmp_path: Path) -> None:
+def test_the_command_labels_the_sentences_of_files(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sentence_teacher, "CLEAR", 0.5)
     with gzip.open(tmp_path / "pairs.tsv.gz", "wt") as file:
         file.write("a good day\tun bon jour\nA good day.\tx\nthe bad film\ty\nWorth every penny.\tz\n")
     texts, out = [str(tmp_path / "pairs.tsv.gz")], tmp_path / "taught.tsv"
@@ -88,7 +91,22 @@ def test_sentences_of_reviews_are_labelled_whole_or_a_clause_of_them(folder: Pat
     out = tmp_path / "taught.tsv"
     arguments = ["label", "--encoder", str(folder), "--reviews", str(tmp_path), "--out", str(out), "--most", "2"]
     sentence_teacher.label(sentence_teacher.parse(arguments))
-    assert len(list(taught_sentences([out]))) == 2
+    assert len(list(taught_sentences([out]))) <= 2
+
+
+@pytest.mark.usefixtures("_few_opinions")
+def test_all_clear_opinions_are_kept_and_as_many_others(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = dict(zip([f"day {number}" for number in range(60)], 20 * [0.9, 0.5, 0.4], strict=True))
+    monkeypatch.setattr(sentence_teacher, "fresh", lambda texts, draw: list(texts))
+    monkeypatch.setattr(SentenceTeacher, "positive", lambda self, vectors: np.array(list(said.values())))
+    (tmp_path / "days.tsv").write_text("\n".join(said))
+    arguments = ["label", "--encoder", str(folder), "--texts", str(tmp_path / "days.tsv"), "--out", str(tmp_path / "o")]
+    sentence_teacher.label(sentence_teacher.parse(arguments))
+    found = [one.positive for one in taught_sentences([tmp_path / "o"])]
+    assert found.count(0.9) == found.count(0.5) == 20
+    assert 0.4 not in found
 
 
 def test_the_order_depends_on_the_seed_alone() -> None:

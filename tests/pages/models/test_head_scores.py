@@ -79,6 +79,9 @@ def test_the_link_of_induction_opens_a_text_that_comes_twice():
     half = len(address["text"]) // 2
     assert address["text"][:half].strip() == address["text"][half:].strip()
     assert "query" not in address
+    there = opened("explore.py", **address)
+    assert not there.exception
+    assert "what followed" in "".join(title.value for title in there.title)
 
 
 @pytest.mark.parametrize(
