@@ -12,11 +12,10 @@ from model.measures.causes.resumed_pass import attention_at, attention_sites
 from model.measures.comparison import double
 from model.trace import AttentionTrace, Trace
 
-SMALLEST = 1e-7  # a weight that is none
-
 PATTERNS = ("self", "previous", "first", "even", "token")
 DIGITS = 4  # significant, of an overwritten weight: what an address has room for
 SAME = 1e-6  # weights that differ by less are the same
+SMALLEST = 1e-7  # a weight that shares in nothing, so that no ratio is by 0
 
 Weights = Float[np.ndarray, "query key"]
 Mask = Bool[np.ndarray, "query key"]

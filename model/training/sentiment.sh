@@ -1,12 +1,22 @@
 #!/bin/sh
-# The runs that end in a classifier of film reviews and everyday sentences, from the committed weights: about an hour on
-# one core without AVX-512. checkpoints/sentiment is not their outcome yet; docs/training.md says what they came to.
-#     sh model/training/sentiment.sh DIR RATED WORDS
-# DIR holds the film reviews; RATED and WORDS are hutto_ICWSM_2014.tar.gz and vader_sentiment_lexicon.txt, see
-# data/rated.py; PYTHON names the interpreter. A run that was killed goes on when the script is started again.
+# The runs that end in checkpoints/sentiment, from the weights that it had before: labels for sentences of reviews and of
+# Tatoeba by a pretrained encoder, an hour on one core, and the training, half an hour on two cores with AVX-512.
+#     sh model/training/sentiment.sh REVIEWS TATOEBA RATED WORDS ENCODER START
+# REVIEWS holds the film reviews, TATOEBA the files train.en-fr.tsv.gz and train.en-de.tsv.gz; RATED and WORDS are
+# hutto_ICWSM_2014.tar.gz and vader_sentiment_lexicon.txt, see data/rated.py; ENCODER is a folder with
+# all-mpnet-base-v2; START is a folder with the weights to start from. PYTHON names the interpreter. A training that was
+# killed goes on when the script is started again. docs/training.md says how the committed file came to its labels.
 set -eu
-train="${PYTHON:-python} -m model.training.sentiment train --data $1 --rated $2 $3 --prepared runs/prepared"
-train="$train --optimiser muon --decay constant --rate 5e-4 --warm-up 40 --precision float32"
+python=${PYTHON:-python}
+mkdir -p runs
 
-$train --out runs/first --start checkpoints/sentiment --steps 700 --cool-down 400 --every 175 --short-shares 0.5 0.15
-$train --out runs/sentiment --start runs/first --steps 450 --cool-down 200 --every 200 --seed 1 --short-shares 0.55 0.1
+if [ ! -f runs/tatoeba.tsv ]; then
+    label="$python -m model.training.sentence_teacher label --encoder $5 --rated $3"
+    $label --reviews "$1" --most 47104 --out runs/reviews.tsv
+    $label --texts "$2/train.en-fr.tsv.gz" "$2/train.en-de.tsv.gz" --most 120000 --out runs/part.tsv
+    mv runs/part.tsv runs/tatoeba.tsv
+fi
+
+$python -m model.training.sentiment train --data "$1" --rated "$3" "$4" --taught runs/reviews.tsv runs/tatoeba.tsv \
+    --prepared runs/prepared --optimiser muon --decay constant --rate 5e-4 --warm-up 40 --precision bfloat16 \
+    --out runs/sentiment --start "$6" --steps 4000 --cool-down 1200 --every 500 --short-shares 0.6 0.1

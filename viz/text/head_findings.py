@@ -141,8 +141,11 @@ def by_head(finding: Finding) -> bool:
 
 
 def unit_of(text: Text) -> str:
-    """ "word" where every token is a word of its own, else "token"."""
+    """ "word" where every token is a word of its own, "character" where each is a single one, else "token"."""
     special = text.special or (False,) * len(text.tokens)
+    lengths = [len(token) for token, added in zip(text.tokens, special, strict=False) if not added]
+    if len(lengths) > 1 and max(lengths) == 1:
+        return "character"
     words = [word for word, added in zip(text.words or (None,), special, strict=False) if not added]
     return "word" if None not in words and len(set(words)) == len(words) else "token"
 

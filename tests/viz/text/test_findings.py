@@ -81,6 +81,10 @@ def test_the_first_word_is_no_exception_where_it_too_gives_most_to_itself():
     assert head_findings.title(finding_of("first_token", ALL), itself).startswith("Every word looks at the first word")
 
 
+def test_tokens_of_one_character_are_characters():
+    assert head_findings.title(finding_of(key=2), kind(tuple("abcd"))) == "Every character looks at “c”."
+
+
 def test_every_is_said_only_of_every_query():
     assert head_findings.title(finding_of(leads=1 - 1e-3), kind()).startswith("Most")
     assert head_findings.title(finding_of(leads=0.5), kind()).startswith("Layer")

@@ -162,12 +162,13 @@ def mean_said(before: float, after: float, by_zero: float, *, in_nats: bool = Fa
         return ""
     said = nats(by_mean) if in_nats else points(by_mean)
     least = LEAST_NATS if in_nats else LEAST
-    why = "" if abs(by_mean) >= least else ": much of what it adds is the same for every token"
-    way = ", the other way" if abs(by_mean) >= least and change * by_mean < 0 else ""
+    why = ", the other way" if change * by_mean < 0 else ""
+    if abs(by_mean) < least:
+        why = ": much of what it adds is the same for every token"
     is_none = abs(by_mean) < (0.005 if in_nats else SHOWN / 2)
     return (
         f"Muted means zero in its place; with its mean in this text there, "
-        f"{'nothing changes' if is_none else f'the change is {said}'}{way}{why}."
+        f"{'nothing changes' if is_none else f'the change is {said}'}{why}."
     )
 
 
