@@ -16,6 +16,7 @@ NAMES = {
     "first_token": "First token",
     "spreads": "Spreads widely",
 }
+FEWEST = 4  # tokens: of fewer, words may all have one character
 ALONE = "Every query sees a single token, so no head has a choice."
 NOTHING = (
     "No head does anything with this text that it would not do by chance, or with the same words in another order."
@@ -144,7 +145,7 @@ def unit_of(text: Text) -> str:
     """ "word" where every token is a word of its own, "character" where each is a single one, else "token"."""
     special = text.special or (False,) * len(text.tokens)
     lengths = [len(token) for token, added in zip(text.tokens, special, strict=False) if not added]
-    if len(lengths) > 1 and max(lengths) == 1:
+    if len(lengths) >= FEWEST and max(lengths) == 1:
         return "character"
     words = [word for word, added in zip(text.words or (None,), special, strict=False) if not added]
     return "word" if None not in words and len(set(words)) == len(words) else "token"
