@@ -44,27 +44,31 @@ REVIEWS = {
     "source": "https://ai.stanford.edu/~amaas/data/sentiment/",
 }
 OWN = {"licence": "MIT, as this project", "source": "written for this project"}
-PATTERNS = {
-    "name": "200,000 short opinions from patterns (model/training/data/phrases.py)",
-    "use": "training, a quarter of the examples of up to 32 tokens",
-    **OWN,
-}
-OPINIONS = {
-    "name": "7,599 sentences with an opinion or without (model/training/data/lists/opinions.txt)",
-    "use": "training but for one in ten, which is held out: seven in twenty of the examples of up to 32 tokens, and "
-    "parts of the patterns",
-    **OWN,
-}
-RATED = {
-    "name": "sentences and words that people rated, of vaderSentiment 0.5 (Hutto and Gilbert, ICWSM 2014)",
-    "use": "training, three in twenty of the examples of up to 32 tokens",
-    "licence": "MIT",
-    "source": "https://github.com/cjhutto/vaderSentiment",
+USE = "training, {:.0%} of the examples of up to 32 tokens"
+KNOWN = {  # what a card says of each, but for its use
+    "phrases": {"name": "200,000 short opinions from patterns (model/training/data/phrases.py)", **OWN},
+    "opinions": {
+        "name": "7,599 sentences with an opinion or without (model/training/data/lists/opinions.txt), one in ten of "
+        "which is held out",
+        **OWN,
+    },
+    "rated": {
+        "name": "sentences and words that people rated, of vaderSentiment 0.5 (Hutto and Gilbert, ICWSM 2014)",
+        "licence": "MIT",
+        "source": "https://github.com/cjhutto/vaderSentiment",
+    },
+    "taught": {
+        "name": "sentences and clauses of the unlabelled reviews, and English sentences of Tatoeba, labelled by small "
+        "networks on the vectors of all-mpnet-base-v2 (model/training/sentence_teacher.py)",
+        "licence": "Tatoeba: CC BY 2.0, from www.manythings.org/anki and tatoeba.org; all-mpnet-base-v2: Apache 2.0; "
+        "the reviews are their writers' own; none is shipped",
+        "source": "https://www.manythings.org/anki, https://huggingface.co/sentence-transformers/all-mpnet-base-v2",
+    },
 }
 BUNDLED = card.About(
     task=f"classification of English texts as {' or '.join(REVIEW_LABELS)}",
     summary="Says whether an English sentence or review speaks well or badly of something: positive or negative.",
-    data=[REVIEWS, PATTERNS, OPINIONS],
+    data=[REVIEWS],
     limits=[
         "Knows English only, and mostly the words of film reviews; everything is read in lower case.",
         "Has two answers, negative and positive: a neutral sentence gets one of them all the same.",
@@ -92,9 +96,14 @@ def mixture(options: argparse.Namespace, prepared: Prepared) -> Mixture:
         return Mixture(lengths=(options.max_length,), shares=(1.0,))
     shortest, short = options.short_shares
     shares = (shortest, short, 1 - shortest - short)
-    of = SHARES_WITH_TEACHER if "taught" in prepared.known else KNOWN_SHARES
+    of = known_shares(taught="taught" in prepared.known)
     known = tuple(of[name] for name in prepared.known)
     return Mixture(lengths=(32, 128, options.max_length), shares=shares, known_shares=known)
+
+
+def known_shares(*, taught: bool) -> dict[str, float]:
+    """Those of the sentences of known opinion; taught: whether a teacher's are among them."""
+    return SHARES_WITH_TEACHER if taught else KNOWN_SHARES
 
 
 def batch_loss(network: nn.Module, batch: Batch, options: argparse.Namespace) -> Tensor:
@@ -172,7 +181,11 @@ def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
     own = card.about_own_data("text classification", summary, command_line.data_name(options), "one text in ten")
     pieces = f"{config.vocabulary:,} word pieces"
     architecture = card.architecture(config, pieces, "mean over the tokens", "linear classifier")
-    bundled = replace(BUNDLED, data=[*BUNDLED.data, RATED]) if options.rated else BUNDLED
+    there = {"phrases", "opinions", *(["rated"] if options.rated else []), *(["taught"] if options.taught else [])}
+    shares = {name: share for name, share in known_shares(taught=bool(options.taught)).items() if name in there}
+    bundled = replace(
+        BUNDLED, data=[REVIEWS, *(KNOWN[name] | {"use": USE.format(share)} for name, share in shares.items())]
+    )
     return (bundled if command_line.has_bundled_data(options) else own).fields(architecture)
 
 
