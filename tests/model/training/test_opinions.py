@@ -34,7 +34,7 @@ def test_what_is_held_out_stands_in_no_sentence_of_training() -> None:
 def test_opinions_become_certain_targets_and_sentences_without_one_even_odds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.training.data.preparation.PHRASES", 100)
     tokenizer = load_checkpoint("sentiment", "cpu").tokenizer
-    corpus = known_sentences(tokenizer, ())["opinions"]
+    corpus = known_sentences(tokenizer, (), ())["opinions"]
     negative, neutral = len(WRITTEN["negative"]), NEUTRAL_TIMES * len(WRITTEN["neutral"])
     assert corpus.targets[:negative].tolist() == [[1, 0]] * negative
     assert np.all(corpus.targets[negative : negative + neutral] == 0.5)
