@@ -1,11 +1,11 @@
 #!/bin/sh
-# The runs that end in checkpoints/sentiment, from the weights that it had before: labels for sentences of reviews and of
-# Tatoeba by a pretrained encoder, an hour on one core, and the training, half an hour on two cores with AVX-512.
+# Runs for the next checkpoints/sentiment, from weights that are there: labels for sentences of reviews and of Tatoeba by a
+# pretrained encoder, an hour on one core, and the training, half an hour on two cores with AVX-512.
 #     sh model/training/sentiment.sh REVIEWS TATOEBA RATED WORDS ENCODER START
 # REVIEWS holds the film reviews, TATOEBA the files train.en-fr.tsv.gz and train.en-de.tsv.gz; RATED and WORDS are
 # hutto_ICWSM_2014.tar.gz and vader_sentiment_lexicon.txt, see data/rated.py; ENCODER is a folder with
 # all-mpnet-base-v2; START is a folder with the weights to start from. PYTHON names the interpreter. A training that was
-# killed goes on when the script is started again. docs/training.md says how the committed file came to its labels.
+# killed goes on when the script is started again. docs/training.md says what such runs came to.
 set -eu
 python=${PYTHON:-python}
 mkdir -p runs
