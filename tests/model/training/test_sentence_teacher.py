@@ -5,11 +5,12 @@ import json
 import lzma
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig, BertModel, BertTokenizerFast
+from transformers import BertConfig, BertModel, BertTokenizer
 
 from model import InputError
 from model.tokenizer import Tokenizer
@@ -27,9 +28,9 @@ def folder(tmp_path: Path) -> Path:
     """A tiny encoder of random weights, as transformers saves it."""
     torch.manual_seed(0)
     (tmp_path / "vocab.txt").write_text("\n".join(PIECES))
-    sizes = {"hidden_size": 16, "num_hidden_layers": 8, "num_attention_heads": 2, "intermediate_size": 32}
-    BertModel(BertConfig(vocab_size=len(PIECES), **sizes)).save_pretrained(tmp_path / "encoder")
-    BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path / "encoder")
+    sizes: dict[str, Any] = {"hidden_size": 16, "num_hidden_layers": 8, "num_attention_heads": 2}
+    BertModel(BertConfig(vocab_size=len(PIECES), intermediate_size=32, **sizes)).save_pretrained(tmp_path / "encoder")
+    BertTokenizer(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path / "encoder")
     return tmp_path / "encoder"
 
 
@@ -42,7 +43,7 @@ def _few_opinions(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_vector_is_the_mean_over_the_tokens_whatever_stands_beside_it(folder: Path) -> None:
     encoder = SentenceEncoder(folder, torch.float32)
     found = encoder.vectors([*GOOD, *BAD])
-    network, tokenizer = BertModel.from_pretrained(folder).eval(), BertTokenizerFast.from_pretrained(folder)
+    network, tokenizer = BertModel.from_pretrained(folder).eval(), BertTokenizer.from_pretrained(folder)
     with torch.inference_mode():
         alone = network(**tokenizer(BAD[0], return_tensors="pt"), output_hidden_states=True).hidden_states
     expected = torch.cat([alone[layer][0].mean(dim=0) for layer in (6, 8)])
