@@ -112,6 +112,12 @@ def decimal(number: float, form: str) -> str:
     return format(number, form).replace("-", "−")
 
 
+def signed(number: float, form: str) -> str:
+    """The same; no sign stands before what is shown as zero."""
+    text = decimal(number, form)
+    return text if float(text.replace("−", "-")) else text.lstrip("+−")
+
+
 def list_of(indices: Sequence[int]) -> str:
     """ "1", "1 and 3", "1, 2 and 5": counted from 1."""
     return list_of_names([counted(index) for index in indices])

@@ -299,5 +299,5 @@ def test_what_was_muted_or_edited_elsewhere_is_said_not_to_count_unless_it_is_co
         )
         for address in ({}, edited, edited | {"against": "edits"})
     ]
-    assert ["left out of account" in each for each in said] == [False, True, False]
-    assert "Heads that are muted and edits are left out" in said[1]
+    assert ["do not count" in each for each in said] == [False, True, False]
+    assert "Heads that are muted and edits do not count" in said[1]

@@ -38,6 +38,7 @@ KIND_SENTENCES = {
 }
 NO_HEAD = "no head more than by chance"
 FRESH_ONES = "fresh sequences of the task"
+HELD_OUT = {"text": "the last tenth of the text", "language": "held-out text"}  # in the place of these, by task
 KINDS_EXPLAINED = {
     "previous_token": f"The weight on the position before the query, on {FRESH_ONES}.",
     "induction": (
@@ -86,10 +87,9 @@ def player_words(task: str) -> dict[str, str]:
 
 
 def in_units(said: str, task: str) -> str:
-    """A sentence about characters, of a language model about tokens."""
-    if task != "language":
-        return said
-    return said.replace("letter", "token").replace("character", "token").replace(FRESH_ONES, "held-out text")
+    """A sentence about characters, of a language model about tokens; and about what heads are measured on."""
+    said = said.replace(FRESH_ONES, HELD_OUT.get(task, FRESH_ONES))
+    return said.replace("letter", "token").replace("character", "token") if task == "language" else said
 
 
 def many(count: int, what: str) -> str:
@@ -140,7 +140,9 @@ def live_title(settings: RunSettings) -> str:
 
 
 def head_sentence(line: HeadLine, kind: str, task: str) -> str:
-    """What a head does at the end, beside the same by chance."""
+    """What a head does at the end, beside the same by chance; or that none does what the task needs."""
+    if not line.is_seen:
+        return "no head does what this task needs more than by chance"
     done = in_units(KIND_SENTENCES[kind], task).format(score=percent(line.scores[-1]))
     return f"layer {counted(line.site[0])}, head {counted(line.site[1])} {done} (by chance {percent(line.nulls[-1])})"
 

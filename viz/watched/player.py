@@ -26,6 +26,7 @@ KINDS = {
     "text": ("previous_token", "induction"),
     "language": ("previous_token", "induction"),
 }
+SEEN = 0.05  # how far above chance a head must be at the end to be named
 EVERY_KIND = ("previous_token", "induction", "copying", "answer")
 
 
@@ -41,6 +42,15 @@ class HeadLine(NamedTuple):
     def excess(self) -> float:
         """How far the last score is above its null."""
         return self.scores[-1] - self.nulls[-1]
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether the head does this more than by chance, as far as one can see."""
+        return self.excess >= SEEN
+
+    def to_message(self) -> dict[str, Any]:
+        """Plain values, as the browser takes them."""
+        return self._asdict() | {"seen": self.is_seen}
 
 
 def head_line(history: History | LanguageFilm, kind: str) -> HeadLine:
@@ -86,7 +96,7 @@ def measured_data(
             field: [getattr(moment, field) for moment in history.moments] for field in ("step", "loss", "accuracy")
         },
         "steps": history.steps,
-        "lines": [head_line(history, kind)._asdict() for kind in EVERY_KIND],
+        "lines": [head_line(history, kind).to_message() for kind in EVERY_KIND],
         "weights": base64.b64encode(quantised(weights).tobytes()).decode(),
         "written": None,
     }

@@ -20,6 +20,7 @@ const [NAMES, NAME_SHARE, KEY_NAMES, TYPE] = [110, 0.27, 84, 13]
 const [DRAG_PIXELS, MOVED, BESIDE] = [140, 3, 720] // from 0 to 1; of a drag; a width with room beside the matrix
 const FEW = 14 // keys: the answer stands close to their matrix
 const [STEP, FINE_STEP] = [0.05, 0.01]
+const SHOWN = 1e-4 // percent: the field of a smaller weight says 0
 const WAIT = 350 // milliseconds after the last key
 const BRUSHES = [0, 0.5, 1]
 /** @type {Record<string, [number, number]>} */
@@ -619,7 +620,8 @@ function showNumber(held) {
   const focused = /** @type {Document | ShadowRoot} */ (number.getRootNode()).activeElement
   if (focused === number && !held.stroke) return
   const [query, key] = held.selected
-  number.value = String(Number((100 * shownRow(held, query)[key]).toPrecision(4)))
+  const shown = 100 * shownRow(held, query)[key]
+  number.value = String(shown < SHOWN ? 0 : Number(shown.toPrecision(4)))
 }
 
 // What there is to know of the selected weight, or what to do.

@@ -12,7 +12,6 @@ const [BESIDE, HEADS_SHARE] = [720, 0.44] // of one training: a width with room 
 const BYTE = 255
 const KIND_DASHES = ["", "7 3", "14 4", "9 3 2 3"] // of the kinds of heads, beside their colours
 const KIND_COLOURS = [2, 3, 4, 6] // of the theme's: others than those of accuracy and loss
-const SEEN = 0.05 // how far above chance a head must be at the end to be named
 const STEPS = [1, 10, 100, 1000, 10000]
 const SPEEDS = { 1: "1×", 0.5: "½×", 0.25: "¼×" }
 /** @type {WeakMap<HTMLElement, Held>} */
@@ -366,10 +365,9 @@ function lineNames({ data, shown }, run) {
   const { names } = data
   const parts = run.lines
     .filter(({ kind }) => shown.has(kind))
-    .map(({ kind, site, scores, nulls }) => {
-      const excess = scores[scores.length - 1] - nulls[nulls.length - 1]
+    .map(({ kind, site, seen }) => {
       const head = `${names.layer} ${site[0] + 1}, ${names.head} ${site[1] + 1}`
-      return `${names[kind]}: ${excess < SEEN ? names.no_head : head}`
+      return `${names[kind]}: ${seen ? head : names.no_head}`
     })
   return parts.length ? `${parts.join("; ")}. ${names.dotted}` : names.none
 }

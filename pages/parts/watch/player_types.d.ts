@@ -9,7 +9,13 @@ export interface Run {
   heads: number
   curve: { step: number[]; loss: number[]; accuracy: number[] }
   steps: number[]
-  lines: { kind: string; site: [layer: number, head: number]; scores: number[]; nulls: number[] }[]
+  lines: {
+    kind: string
+    site: [layer: number, head: number]
+    scores: number[]
+    nulls: number[]
+    seen: boolean
+  }[]
   change: { step: number; before: number; after: number } | null
   tokens: string[]
   guesses: string[][]

@@ -24,7 +24,7 @@ def show_left_out(selection: Selection, *, muted: bool = True, edits: bool = Tru
         *(["edits"] if edits and selection.edits else []),
     ]
     if parts:
-        said = f"{' and '.join(parts)} are left out of account here: the numbers are of the model without them."
+        said = f"{' and '.join(parts)} do not count on this page: its numbers are of the model as it was trained."
         place.caption(said[0].upper() + said[1:])
 
 

@@ -10,7 +10,7 @@ from model.training.watched.recordings import recorded
 from model.training.watched.run_settings import RunSettings
 from viz.text import watched as sentences
 from viz.tokens import percent
-from viz.watched.player import EVERY_KIND
+from viz.watched.player import EVERY_KIND, head_line
 
 
 def test_a_training_with_a_jump_says_where_and_from_what_to_what():
@@ -37,6 +37,27 @@ def test_the_sentence_names_the_head_with_its_score_and_its_null_and_how_the_oth
         f"**1 layer of 2 heads**, beside it, ends at {percent(beside.last.accuracy)}: in one layer, no head can use "
         "what another has found out."
     )
+
+
+def test_a_head_that_does_no_more_than_by_chance_is_not_named():
+    history = recorded("induction-one-layer")
+    line = head_line(history, "induction")
+    assert not line.is_seen
+    assert sentences.head_sentence(line, "induction", "induction") == (
+        "no head does what this task needs more than by chance"
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "measured"),
+    [
+        ("copy", "on fresh sequences of the task."),
+        ("text", "on the last tenth of the text."),
+        ("language", "on held-out text."),
+    ],
+)
+def test_what_heads_are_measured_on_is_that_of_the_task(task, measured):
+    assert sentences.player_words(task)["previous_token_explained"].endswith(measured)
 
 
 def test_no_reason_is_given_where_both_learned_it_or_none_did():

@@ -11,7 +11,7 @@ from viz.charts.chart_data import data_of
 from viz.charts.lines import with_page_style
 from viz.explorer.svg.paint import ink_on
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_at, colour_scale, difference_scale
-from viz.tokens import counted, decimal
+from viz.tokens import counted, signed
 
 CHOSEN = "chosen"
 ROW, AROUND = 34, 44  # pixels
@@ -119,9 +119,7 @@ def legend(
 
 def cell_text(effect: float, form: str, *, in_nats: bool) -> str:
     """What stands in a cell."""
-    text = decimal(effect if in_nats else 100 * effect, form)
-    text = text.lstrip("+−") if not float(text.replace("−", "-")) else text
-    return "" if not np.isfinite(effect) else text
+    return signed(effect if in_nats else 100 * effect, form) if np.isfinite(effect) else ""
 
 
 def marks(turned: bool, muted: bool) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.export.share_picture import Bar
-from viz.tokens import counted, decimal, markdown_text, percent
+from viz.tokens import counted, decimal, markdown_text, percent, signed
 
 SHOWN = 0.001  # the smallest change that a rounded number shows
 LEAST = 0.01  # a change of probability, or of the last vectors, that somebody would see
@@ -66,12 +66,12 @@ def turned_said(kind: str) -> str:
 
 def points(change: float) -> str:
     """ "−22.9 points": a change of probability."""
-    return f"{decimal(100 * change, '+.1f')} points"
+    return f"{signed(100 * change, '+.1f')} points"
 
 
 def nats(change: float) -> str:
     """ "−1.73 nats": a change of log-odds."""
-    return f"{decimal(change, '+.2f')} nats"
+    return f"{signed(change, '+.2f')} nats"
 
 
 def goes(kind: str, before: float, after: float, *, in_nats: bool = False) -> str:
