@@ -217,6 +217,7 @@ def found(selection: Selection, effects: HeadEffects) -> tuple[str, str]:
         in_nats=effects.in_nats,
         whose=whose_heads(selection, effects),
         back=back,
+        alone=bool(effects.turned.any()),
     )
     second = second_answer(selection)
     behind = "" if second is None else sentences.runner_up_said(effects.named, *second)

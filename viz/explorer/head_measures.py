@@ -81,14 +81,16 @@ def of_moved(lengths: Float[np.ndarray, "layer head"]) -> list[HeadMeasure]:
 
 
 def of_muting(changes: Float[np.ndarray, "layer head"], *, signed: bool) -> list[HeadMeasure]:
-    """What becomes of the answer without each head, in points of its probability.
+    """What the answer loses without each head, from the change of its probability in points; a gain is negative.
 
     signed: else, where the model predicts nothing, by how many percent of their length the last vectors move.
     """
-    what = "points of the answer’s probability" if signed else "percent of their length that the last vectors move"
-    label = "effect of muting it on the answer" if signed else "effect of muting it on the last vectors"
+    what = "points that the answer loses" if signed else "percent of their length that the last vectors move"
+    label = "what the answer loses when it is muted" if signed else "effect of muting it on the last vectors"
     said = f"{what} when it alone is muted"
-    return [HeadMeasure(name=MUTED, group=CAUSES, label=label, said=said, values=changes, by_size=True)]
+    # Blue is what speaks for the answer, as on every page, and what is above 0 here.
+    values = -changes if signed else changes
+    return [HeadMeasure(name=MUTED, group=CAUSES, label=label, said=said, values=values, by_size=True)]
 
 
 def of_scores(scores: HeadScores, attention: str) -> list[HeadMeasure]:

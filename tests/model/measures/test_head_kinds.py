@@ -136,6 +136,17 @@ def test_an_induction_head_looks_at_what_followed_the_same_token_before():
     assert scores[0] == pytest.approx([1, 0, (1 / 3 + 1 / 4) / 2])
 
 
+def test_induction_is_found_where_no_query_sees_what_follows_it_alone():
+    tokens = ("a", "b", "c", "a", "b", "c")
+    looking = np.eye(6)
+    looking[[3, 4, 5]] = np.eye(6)[[1, 2, 3]]
+    weights = layer_of(looking)
+    for causal in (True, False):
+        measured = measure(weights, sides(tokens, causal=causal), [layer_of(np.eye(6))] * 2)
+        found = {each.kind for each in head_kinds.findings_above_null(measured)}
+        assert ("induction" in found) == causal
+
+
 def test_special_tokens_are_neither_queries_nor_keys():
     tokens = ("[CLS]", "good", "film", "[SEP]")
     facts = sides(tokens, special=[True, False, False, True])
@@ -175,7 +186,8 @@ def test_cross_attention_has_no_kinds_that_need_one_text():
 
 def slow_scores(weights, facts) -> dict[str, float]:
     """One head, from the definitions, in plain Python."""
-    visible, names = facts.visible[0], [token.strip().lower() for token in facts.key_tokens]
+    visible, exact = facts.visible[0], facts.key_tokens
+    names = [token.strip().lower() for token in exact]
     queries = [q for q in range(len(weights)) if not facts.query_special[q] and sum(visible[q]) > 1]
     keys = [k for k in range(len(names)) if not facts.key_special[k]]
     marks = {k for k in keys if names[k] in ".,!"}
@@ -195,7 +207,7 @@ def slow_scores(weights, facts) -> dict[str, float]:
         "previous_token": share(lambda q, k: k == q - 1, keys),
         "next_token": share(lambda q, k: k == q + 1, keys),
         "same_word": share(lambda q, k: k != q and names[k] == names[q] and k not in marks, keys),
-        "induction": share(lambda q, k: 0 < k < q and names[k - 1] == names[q], keys),
+        "induction": share(lambda q, k: 0 < k < q and exact[k - 1] == exact[q], keys),
         "punctuation": share(lambda q, k: k != q and k in marks, keys),
         "first_token": share(lambda q, k: k == 0 and q != 0, range(len(names))),
         "spreads": sum(map(spread, queries)) / len(queries) if queries else 0.0,

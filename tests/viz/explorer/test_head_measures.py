@@ -50,6 +50,8 @@ def test_the_head_with_most_comes_first_of_equals_the_earlier_and_those_without_
 def test_of_effects_the_one_with_the_largest_size_comes_first():
     (effects,) = head_measures.of_muting(np.array([[0.5, NAN, -1], [2, 0.5, 0]]), signed=True)
     assert effects.to_message()["by_size"]
+    assert effects.values[0, 0] == -0.5, "an answer that gains without the head loses less than nothing"
+    assert head_measures.of_muting(np.array([[0.5]]), signed=False)[0].values[0, 0] == 0.5
     found = ranks(effects.values, by_size=effects.by_size)
     assert found == [(1, 0), (0, 2), (0, 0), (1, 1), (1, 2), (0, 1)]
 

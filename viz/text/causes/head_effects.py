@@ -113,12 +113,13 @@ def sentence(
     in_nats: bool = False,
     whose: str = "",
     back: bool = False,
+    alone: bool = False,
 ) -> str:
     """How that compares with the other heads, Markdown.
 
     needed: how many heads keep the answer, all others muted; None where that is not known, or nothing could change.
     whose: the attention that the heads are of, where there are several. back: whether with fewer heads muted the answer
-    is another, so that it comes back.
+    is another, so that it comes back. alone: whether it is another without some head alone.
     """
     of = f" of {whose}" if whose else ""
     sizes = np.abs(changes)
@@ -147,7 +148,8 @@ def sentence(
         enough = f"Even with every head{of} muted, the answer stays" if needed == 0 else enough
         enough = "The head with the largest effect is enough" if needed == 1 else enough
         tail = "" if needed in (0, sizes.size) else ": with all others muted, the answer stays"
-        but = ", though with fewer of them muted it is another" if back else ""
+        but = ", though without one of them alone it is another" if alone and needed == 0 else ""
+        but = ", though with fewer of them muted it is another" if back else but
         parts.append(f"{enough}{tail}{but}.")
     return " ".join(parts)
 

@@ -13,7 +13,7 @@ from viz.tokens import counted, markdown_text, percent, position_name, quoted, v
 LEAST = 0.0005  # a distance that a rounded number shows
 SAME_TEXTS = "The two texts are the same: every difference is 0."
 SAME_PASSES = "No head looks elsewhere: every difference is 0."
-NO_MORE = ": what moved is less than a shuffle would move"
+NO_MORE = ": no head is as far from its partner as that"
 WRONG_WAY = "It makes A’s answer likelier, so that no one of these parts carries what speaks against it in B."
 Site = tuple[int, int]
 Distances = Float[np.ndarray, "layer head"]

@@ -127,6 +127,8 @@ def test_the_sentence_says_of_which_attention_the_heads_are_and_that_an_answer_c
     assert said.endswith(
         "with every head of cross-attention muted, the answer stays, though with fewer of them muted it is another."
     )
+    alone = sentence("label", "oui", np.full((1, 2), 0.5), 0, alone=True)
+    assert alone.endswith("the answer stays, though without one of them alone it is another.")
 
 
 def test_one_head_is_not_muted_together():
