@@ -370,10 +370,10 @@ def test_the_effect_of_muting_a_head_is_measured_once_it_is_chosen(browser, addr
     checkpoint = load_checkpoint("sentiment")
     before = checkpoint.classify(SENTENCE)
     answer = max(before, key=before.__getitem__)
-    effects = [
+    losses = [
         [
-            100 * (checkpoint.classify(SENTENCE, Edits(muted=frozenset([HeadSite("encoder", layer, head)])))[answer])
-            - 100 * before[answer]
+            100 * before[answer]
+            - 100 * (checkpoint.classify(SENTENCE, Edits(muted=frozenset([HeadSite("encoder", layer, head)])))[answer])
             for head in range(8)
         ]
         for layer in range(4)
@@ -383,8 +383,8 @@ def test_the_effect_of_muting_a_head_is_measured_once_it_is_chosen(browser, addr
         page.get_by_label("Heads by").select_option("muted")
         shown = page.locator(".headlight").first
         comes_true(page, lambda: shown.evaluate(BARS)["values"][0][0] is not None)
-        assert np.allclose(shown.evaluate(BARS)["values"], effects, rtol=2e-3, atol=2e-3)
-        expect(page.locator(".explorer .note")).to_contain_text("points of the answer’s probability")
+        assert np.allclose(shown.evaluate(BARS)["values"], losses, rtol=2e-3, atol=2e-3)
+        expect(page.locator(".explorer .note")).to_contain_text("points that the answer loses")
 
 
 def test_heads_are_measured_and_put_in_order_at_once_and_the_address_keeps_it(browser, address, weights):
