@@ -2,8 +2,8 @@
 
     python -m model.training.sentence_teacher label --encoder FOLDER --rated RATED --reviews DIR --out taught.tsv
 
-Film reviews do not have the words of everyday life, and an encoder that has read a hundred thousand times as many texts
-as our classifier knows what they mean. It learns, from its vectors as they are, the opinions that people rated
+Film reviews do not have the words of everyday life; an encoder that has read far more texts than our classifier knows
+what they mean. It learns, from its vectors as they are, the opinions that people rated
 (data/rated.py) and those written for this project (data/opinions.py); then it labels the single sentences of the
 unlabelled reviews in DIR (``--reviews``), or the first column of files of sentences (``--texts``). The classifier
 learns from these labels (Hinton et al. 2015, "Distilling the Knowledge in a Neural Network"). FOLDER holds an encoder
@@ -29,13 +29,13 @@ from tqdm import tqdm
 
 from model.errors import InputError
 from model.training import command_line
-from model.training.data.corpora import sentences
+from model.training.data.corpora import sentences, split_groups
 from model.training.data.opinions import PROBABILITIES, opinions
-from model.training.data.preparation import evaluated_sentences, reviews, words
+from model.training.data.preparation import HELD_OUT, evaluated_sentences, reviews, words
 from model.training.data.rated import rated_opinions, rated_texts
 from model.training.data.taught import Taught
 
-LAYERS = (6, 8, 10)  # what they write is read: what comes later is made to compare sentences by their subject
+LAYERS = (6, 8, 10)  # whose vectors are read; docs/training.md compares some
 MOST_TOKENS, BATCH_TOKENS = 48, 2048  # of a sentence, and of a batch, padding included
 HIDDEN, DROPOUT = 192, 0.3
 NETWORKS, EPOCHS, BATCH, RATE, DECAY = 4, 9, 256, 1e-3, 0.1
@@ -154,8 +154,9 @@ def known_opinions(rated: Sequence[Path]) -> tuple[list[str], list[float], list[
 
 
 def review_sentences(data: Path, draw: random.Random) -> Iterator[str]:
-    """The single sentences of the unlabelled reviews, of some a clause alone."""
-    for review in reviews(data / "unsup.jsonl.xz", labelled=False):
+    """The single sentences of the unlabelled reviews, of some a clause alone; not of films to validate with."""
+    kept, _ = split_groups(list(reviews(data / "unsup.jsonl.xz", labelled=False)), lambda one: one.group, HELD_OUT)
+    for review in kept:
         for sentence in sentences(review.text):
             text = " ".join(sentence.split())
             clauses = [part for part in CLAUSE_END.split(text) if len(part.split()) > 1]
