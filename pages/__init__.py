@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model import CheckpointError, Edits, InputError, available_devices
 from pages.parts.ablations.experiments import edits_in_words
@@ -33,6 +34,7 @@ from pages.parts.state.session import (
     current_selection,
     finish,
     needed,
+    page_of,
     remember,
     take_back,
 )
@@ -87,10 +89,25 @@ def route() -> Page:
     groups = menu()
     listed, titles = list(chain.from_iterable(groups.values())), {stem: title for _, stem, title in MENU}
     own_address = st.Page(FOLDER / f"{FIRST}.py", title=titles[FIRST], visibility="hidden")  # beside that at /
+    follow_address()
     chosen = st.navigation([*listed, own_address], position="hidden")
     if not picture_alone():
         sidebar(groups, chosen)
     return chosen
+
+
+def follow_address() -> None:
+    """Have Back lead to the page of its address though it was pressed before the browser knew any page.
+
+    Between the first message of a run and its navigation, the page that Streamlit's browser side then asks for is
+    app.py: it would be the first page, whose address would take the place of the one that Back led to.
+    """
+    context = get_script_run_ctx()
+    if context is None or not context.is_history_navigation:
+        return
+    pages, page = context.pages_manager, page_of(st.context.url)
+    if pages.intended_page_script_hash == pages.main_script_hash and page != FIRST:
+        pages.set_script_intent("", page)
 
 
 def frame(page: str) -> None:

@@ -60,6 +60,22 @@ from tests.running import (
 from tests.walk import heading
 
 HATED = "I hated it"
+# Back is pressed when the browser has heard that a run began, and before it hears which pages there are.
+BACK_BEFORE_THE_PAGES = """
+window.WebSocket = class extends window.WebSocket {
+  addEventListener(kind, listener, options) {
+    const isOfTheApp = this.binaryType === "arraybuffer"
+    if (kind !== "message" || !isOfTheApp) return super.addEventListener(kind, listener, options)
+    let waits = 0
+    super.addEventListener(kind, (event) => {
+      if (!waits && new TextDecoder().decode(event.data).includes("Inside a head")) {
+        waits = 1000
+        setTimeout(() => history.back(), waits / 2)
+      }
+      setTimeout(() => listener(event), waits)
+    })
+  }
+}"""
 OPENING = {  # the text and the model that a page shows to whoever has chosen none
     "Explore": (EXAMPLES[0], "sentiment"),
     "Inside a head": (EXAMPLES[0], "sentiment"),
@@ -546,6 +562,22 @@ def test_back_in_the_moment_after_a_reload_leads_to_what_was_shown_before(browse
         page.go_back()  # before Streamlit knows that there are pages
         has_text(page, OWN)
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
+        no_complaint(page)
+        forward(page, "Break the formula")
+        has_text(page, HATED)
+
+
+def test_back_before_the_browser_knows_any_page_leads_to_what_was_shown_before(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Break the formula", text=OWN)
+        title = page.get_by_role("heading", level=1).inner_text()
+        show_text(page, HATED)
+        expect(page.get_by_role("heading", level=1)).not_to_have_text(title)
+        page.add_init_script(BACK_BEFORE_THE_PAGES)
+        page.reload()
+        has_text(page, OWN)
+        expect(page.get_by_role("heading", level=1)).to_have_text(title)
+        assert "/break?" in page.url
         no_complaint(page)
         forward(page, "Break the formula")
         has_text(page, HATED)
