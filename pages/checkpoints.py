@@ -31,7 +31,7 @@ from viz.tokens import markdown_text
 QUESTION = "Which models are here, and how do I get another?"
 CURVE = "curve.csv"
 COMMAND = "The command that trained it"
-SQUARES = "Each square is a head and each row a layer; the first layer is at the bottom"
+SQUARES = "Each square is a head and each row a layer; the first layer is at the top"
 ORANGE = "; orange heads of the decoder attend to the encoder"
 BELOW = " Below stand ways to get others, and the data and training of each."
 EVIDENCE_HELP = "Compares every number that the app shows of these models with a computation by other code."

@@ -39,6 +39,7 @@ from pages.parts.frame.finding import picture, picture_alone, show_caveats, show
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
 from pages.parts.inside.opening_weight import is_small, pair_of
+from pages.parts.models.head_scores import KINDS_HELP, kinds_said
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
 from pages.parts.prediction import prediction_of, verdict_of
 from pages.parts.shared_cache import checkpoint_named, reads_pairs
@@ -292,6 +293,8 @@ def show_questions(attention: ShownAttention) -> None:
         place = {"layer": view.layer, "head": head}
         page_link("What does this head do?", "heads", MATTERS_HELP, **place)
         page_link("Heads like this one", "compare", ALIKE_HELP, **place, alike=True)
+        if said := kinds_said(attention.selection, kind.name, (view.layer, head)):
+            st.caption(markdown_text(said), help=KINDS_HELP)
 
 
 def show_actions(attention: ShownAttention, opening: OpeningHead) -> None:

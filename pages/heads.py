@@ -34,7 +34,7 @@ from pages.parts.heads.settings import BASELINES, UNITS, HeadsSettings
 from pages.parts.models.catalogue import loaded_from
 from pages.parts.models.head_scores import KINDS_HELP, kinds_said
 from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_of
-from pages.parts.prediction import NO_HEAD, change_of, no_prediction
+from pages.parts.prediction import NO_HEAD, change_of, no_prediction, output_of
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import (
@@ -44,6 +44,7 @@ from pages.parts.state.session import (
     current,
     current_selection,
     fit,
+    forget,
     remember,
     run_again,
 )
@@ -56,6 +57,7 @@ from viz.charts.head_statistics import chosen_heads
 from viz.explorer.attention_kinds import TITLES, kinds_of
 from viz.export.cause_scripts import heads_script
 from viz.text.causes import head_effects as sentences
+from viz.text.weight_sentences import where_they_differ
 from viz.tokens import markdown_text
 
 QUESTION = "Which heads does this answer depend on?"
@@ -221,7 +223,31 @@ def found(selection: Selection, effects: HeadEffects) -> tuple[str, str]:
     )
     second = second_answer(selection)
     behind = "" if second is None else sentences.runner_up_said(effects.named, *second)
-    return said, " ".join(filter(None, [said_by_mean(selection, effects, site), sentence, behind]))
+    other = written_without(selection, effects, site), said_of_larger(effects, site)
+    return said, " ".join(filter(None, [*other, said_by_mean(selection, effects, site), sentence, behind]))
+
+
+def said_of_larger(effects: HeadEffects, site: tuple[int, int]) -> str:
+    """That the title's head has not the largest effect, where the answer stays without the one that has."""
+    larger = effects.largest()
+    if larger == site:
+        return ""
+    return sentences.larger_said(larger, float(effects.changes[larger]), in_nats=effects.in_nats)
+
+
+def written_without(selection: Selection, effects: HeadEffects, site: tuple[int, int]) -> str:
+    """What a decoder beside an encoder writes without the head, where it is something else; "" of a text it was given.
+
+    Of a mean over the examples nothing is known: no edit puts it there.
+    """
+    baseline, checkpoint = selection.of(HeadsSettings).baseline, checkpoint_named(selection.checkpoint)
+    is_own = effects.outcome.kind == "output" and target_with_origin(selection, checkpoint, Edits()) is None
+    if not is_own or not effects.turned[site] or baseline == "reference":
+        return ""
+    heads = frozenset([effects.site(site)])
+    edits = Edits(muted=heads) if baseline == "zero" else Edits(averaged=heads)
+    before, after = (output_of(checkpoint, trace_of(selection, each)) for each in (Edits(), edits))
+    return "" if before == after else sentences.written_said(where_they_differ(before, after)[1])
 
 
 def whose_heads(selection: Selection, effects: HeadEffects) -> str:
@@ -399,6 +425,8 @@ def show_settings(selection: Selection) -> None:
 
 def take_attention(name: str) -> None:
     """Another attention, of whose heads none is chosen."""
+    for field in ("layer", "head"):
+        forget(field)
     choose(attention=name)
 
 

@@ -61,6 +61,23 @@ def test_every_cell_is_the_share_of_attention_that_is_elsewhere(other):
         assert shown[layer, head] == pytest.approx(expected, abs=1e-6)
 
 
+def test_a_token_of_the_title_that_comes_again_has_its_place():
+    texts = "The cat saw the dog and the dog saw the cat.", "The cat saw the man and the dog saw the boy."
+    app, checkpoint = opened(PAGE, text=texts[0], other=texts[1]), load_checkpoint("sentiment")
+    shown = numbers(app)
+    layer, head = max(shown, key=lambda site: (shown[site], -site[0]))
+    traces: Any = [checkpoint.trace(text) for text in texts]
+    pairs = token_pairs(traces[0].encoder, traces[1].encoder).pairs
+    named = []
+    for side, trace in enumerate(traces):
+        rows = trace.encoder.weights()[layer, head][[pair[side] for pair in pairs]]
+        most, tokens = int(rows.sum(dim=0).argmax()), [token.strip() for token in trace.encoder.tokens]
+        again = f" (token {most + 1})" if tokens.count(tokens[most]) > 1 else ""
+        named.append(f"“{tokens[most]}”{again}")
+    assert "(token" in "".join(named)
+    assert f"looks most at {named[0]} in A and at {named[1]} in B" in text_of(app)
+
+
 def test_the_title_names_the_head_that_moves_most_and_both_verdicts():
     app = opened(PAGE, text=FILM)
     shown = numbers(app)

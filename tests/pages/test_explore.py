@@ -240,7 +240,17 @@ def test_cards_name_each_other_kind_of_head_once_with_what_chance_would_give(che
     assert first["where"] == "Layer 2, head 5"
     assert plain(first["number"]) == f"{100 * float(weights[1, 4, 1:, 0].mean()):.0f} %"
     by_chance = weights[1, 4, 1:].mean()  # any key as well as the first
-    assert plain(first["chance"]) == f"by chance: {100 * float(by_chance):.0f} %"
+    assert plain(first["chance"]) == f"without positions: {100 * float(by_chance):.0f} %"
+
+
+def test_of_the_one_head_that_is_on_it_is_said_what_it_does_over_many_texts():
+    said = "Over 500 sentences of the treebank UD English EWT, this head"
+    others = "_".join(f"1.{head}" for head in range(8) if head != 4)
+    alone, all_on = (
+        [caption.value for caption in app.caption if plain(caption.value).startswith(said)]
+        for app in (opened(layer="1", off=others), opened(layer="1"))
+    )
+    assert (len(alone), len(all_on)) == (1, 0)
 
 
 def test_a_chosen_head_is_no_card_and_the_finding_is_one_to_return_to():

@@ -15,7 +15,7 @@ from model.measures.causes.ablation import head_ablation, mean_contexts
 from model.measures.causes.contributions import logit_parts
 from model.measures.causes.stream_parts import Part
 from model.measures.head_scores.score_file import read_head_scores
-from model.measures.outcome import outcome_of, outcome_value
+from model.measures.outcome import answers_otherwise, outcome_of, outcome_value
 from model.trace import Trace
 from pages.parts.heads import head_effects
 from pages.parts.heads.answer_logit import with_mask
@@ -227,6 +227,39 @@ def test_a_head_that_turns_the_answer_comes_before_larger_effects_and_its_cell_i
     }
     most = max(changes, key=lambda site: changes[site])
     assert f"Without head {most[1] + 1} of layer {most[0] + 1}" in text_of(app)
+
+
+def test_what_is_written_without_the_head_of_the_title_is_said_and_which_head_has_a_larger_effect():
+    """Of this sentence a head of the encoder turns a token that has not the largest effect."""
+    text, checkpoint = "I would have gone if you had asked me.", load_checkpoint("translate-en-fr")
+    said = text_of(opened(PAGE, checkpoint="translate-en-fr", text=text, attention="encoder"))
+    trace = checkpoint.trace(text)
+    changes, outcome = measured(checkpoint, trace, "encoder"), outcome_of(checkpoint, trace)
+    edits = {site: Edits(muted=frozenset([HeadSite("encoder", *site)])) for site in np.ndindex(*changes.shape)}
+    turned = {
+        site: abs(changes[site])
+        for site, without in edits.items()
+        if answers_otherwise(outcome, checkpoint.trace_again(trace, without))
+    }
+    site, largest = max(turned, key=turned.__getitem__), np.unravel_index(np.abs(changes).argmax(), changes.shape)
+    assert site != largest
+    assert said.startswith(f"Without head {site[1] + 1} of layer {site[0] + 1}, ")
+    traces: Any = trace, checkpoint.trace(text, edits=edits[site])
+    written = [checkpoint.tokenizer.decode(each.decoder.ids.tolist()).strip() for each in traces]
+    assert written[0] != written[1]
+    assert f"The model then writes “{written[1]}” " in said
+    change = f"{100 * changes[largest]:+.1f}".replace("-", "−")
+    larger = f"Without head {largest[1] + 1} of layer {largest[0] + 1} the change is larger, {change} points"
+    assert f"{larger}, but the answer stays." in said
+
+
+def test_another_attention_has_no_head_chosen():
+    app = opened(PAGE, checkpoint="translate-en-fr", text=TEXT, attention="encoder", layer="1", head="4")
+    assert "**layer 2, head 5**: " in text_of(app)
+    app.radio(key="heads_attention").set_value("cross").run()
+    shown = numbers(app)
+    layer, head = max(shown, key=lambda site: abs(shown[site]))
+    assert f"**layer {layer + 1}, head {head + 1}**: " in text_of(app)
 
 
 def test_the_mean_in_the_place_of_the_head_of_the_title_is_said_where_it_changes_the_answer_otherwise():

@@ -11,7 +11,7 @@ WIDEST, TALLEST = 260, 110  # pixels of a picture: of a large model its squares 
 
 
 def model_picture(config: Config, *, theme: Theme = LIGHT) -> str:
-    """Its stacks as SVG, the first layer at the bottom; of two stacks the decoder stands at the right.
+    """Its stacks as SVG, the first layer at the top; of two stacks the decoder stands at the right.
 
     A decoder that reads an encoder has two squares for each head: one attends to its own text, one to the encoder's.
     """

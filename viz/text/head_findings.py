@@ -14,8 +14,11 @@ NAMES = {
     "induction": "Induction",
     "punctuation": "Punctuation",
     "first_token": "First token",
-    "spreads": "Spreads widely",
+    "spreads": "Broad",
 }
+# What a head's number is compared with, on its card: see HELP.
+SHUFFLED, UNPLACED, RANDOM = "with the words shuffled", "without positions", "at random"
+NOT_TO_ITSELF = "What a token gives to itself is not counted."
 FEWEST = 4  # tokens: of fewer, words may all have one character
 ALONE = "Every query sees a single token, so no head has a choice."
 NOTHING = (
@@ -37,7 +40,7 @@ def title(finding: Finding, kind: Kind) -> str:
     half of the weight goes there. Plain text, not escaped.
     """
     if finding.kind == "spreads":
-        return f"{head_name(finding)} spreads its attention widely."
+        return f"{head_name(finding)} is broad: it spreads its attention widely."
     if by_head(finding):
         return f"{head_name(finding)} looks at {target(finding, kind, 'alone')}."
     most = " most" if finding.score < 1 / 2 else ""
@@ -75,9 +78,10 @@ def against(finding: Finding) -> str:
         return f"Weights drawn at random, or the same words shuffled, reach {share}."
     if finding.kind == "points_at":
         return f"When the words are shuffled, the token in the same place gets {share}."
+    own = f" {NOT_TO_ITSELF}" if finding.kind in ("same_word", "punctuation", "first_token") else ""
     if finding.kind in ("same_word", "induction", "punctuation"):
-        return f"When the words are shuffled, the same places get {share}."
-    return f"A head that ignores positions would give it {share}."
+        return f"When the words are shuffled, the same places get {share}.{own}"
+    return f"A head that ignores positions would give it {share}.{own}"
 
 
 def no_finding_sentence(kind: Kind) -> str:
@@ -97,7 +101,7 @@ def elsewhere(layer: int, on: Sequence[int], heads: int) -> str:
 
 
 def card(finding: Finding, kind: Kind) -> dict[str, str]:
-    """What a card of the head says: what it does, how strongly, of what that is a share, where, and by chance."""
+    """What a card of the head says: what it does, how strongly, of what that is a share, where, and beside what."""
     pointing = finding.kind == "points_at"
     return {
         "id": finding.kind,
@@ -105,9 +109,16 @@ def card(finding: Finding, kind: Kind) -> dict[str, str]:
         "where": head_name(finding),
         "number": percent(finding.score),
         "whole": whole(finding, kind),
-        "chance": f"by chance: {percent(finding.null)}",
+        "chance": f"{null_called(finding)}: {percent(finding.null)}",
         "explained": against(finding),
     }
+
+
+def null_called(finding: Finding) -> str:
+    """ "with the words shuffled": what the number beside that of a head is of."""
+    if finding.kind == "spreads":
+        return RANDOM
+    return SHUFFLED if finding.kind in ("points_at", "same_word", "induction", "punctuation") else UNPLACED
 
 
 def whole(finding: Finding, kind: Kind) -> str:

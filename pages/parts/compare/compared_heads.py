@@ -13,6 +13,7 @@ from model.measures.two_runs.aligned_heads import aligned_rows, chance_distances
 from pages.parts.compare.settings import PARTNERS, CompareSettings
 from pages.parts.compare.two_passes import TwoPasses
 from pages.parts.lru_cache import LRUCache
+from viz.text.causes.token_measures import named as token_named
 from viz.tokens import counted
 
 ORDERS = 20
@@ -60,14 +61,16 @@ class ComparedHeads:
         return float(np.mean([chance_distances(first, second, seed) for seed in range(ORDERS)]))
 
     def most_attended(self, site: Site) -> tuple[str, str]:
-        """The key to which the aligned queries give most, in A and in B."""
+        """The key to which the aligned queries give most, in A and in B, Markdown; of partners the name in A."""
         _, names = self.passes.unit_names()
         columns = self.passes.pairing.keys.columns()
+        unit = "token" if self.passes.one_model else "word"
+        most = [int(rows.sum(axis=0).argmax()) for rows in self.rows(site)]
         first, second = (
-            side[columns[int(rows.sum(axis=0).argmax())][place] or 0]
-            for place, (rows, side) in enumerate(zip(self.rows(site), names, strict=True))
+            token_named(side, columns[column][place] or 0, unit)
+            for place, (column, side) in enumerate(zip(most, names, strict=True))
         )
-        return first, second
+        return first, first if most[0] == most[1] else second
 
     def table(self) -> str:
         """A line for each head, the furthest first, as CSV; layers and heads count from 1."""

@@ -30,6 +30,7 @@ const HELP =
 const DRAG = "Drag a cell up or down to change its weight, or select it and type a number."
 const TAP = "Tap a cell, then drag it up or down, or type a number."
 const PAINT = "Paint over cells: each gets the value of the brush, as far as its row has room."
+const WIDE = "The picture is wider than the page: move it sideways to see the other keys."
 const AT_MOST = "A weight is at most 100 %."
 const MASKED = "The mask hides this token from the query. Allow masked cells to set it anyway."
 const HIDDEN = "A kept edit hides this token from every head, so its weight stays 0."
@@ -461,9 +462,10 @@ function drawEditor(held) {
   root.style.setProperty("--quiet", held.theme.quiet)
   root.style.setProperty("--edge", held.theme.grid)
   held.caption.textContent = data.caption
-  held.cut.textContent = data.cut
-  held.cut.hidden = !data.cut
   plan(held)
+  const isWide = held.plan.width > held.sheet.clientWidth + 1
+  held.cut.textContent = [data.cut, ...(isWide ? [WIDE] : [])].filter(Boolean).join(" ")
+  held.cut.hidden = !held.cut.textContent
   paint(held)
   showTools(held)
   showHandle(held)

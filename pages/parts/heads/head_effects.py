@@ -98,6 +98,10 @@ class HeadEffects:
         layer, head = np.unravel_index(int(sizes.argmax()), sizes.shape)
         return int(layer), int(head)
 
+    def largest(self) -> tuple[int, int]:
+        """The head without which the answer changes most, whether it is another or not."""
+        return self.in_order()[-1]
+
     def in_order(self) -> list[tuple[int, int]]:
         """All heads, that with the smallest change first."""
         sizes = np.abs(self.changes)

@@ -66,7 +66,7 @@ TITLES = [
     ("first_token", ALL, "Every word but the first looks at the first word, “the” (word 1)."),
     ("first_token", MOST, "Most words look at the first word, “the” (word 1)."),
     ("first_token", HEAD, "Layer 4, head 2 looks at the first word, “the” (word 1)."),
-    ("spreads", 0.0, "Layer 4, head 2 spreads its attention widely."),
+    ("spreads", 0.0, "Layer 4, head 2 is broad: it spreads its attention widely."),
 ]
 
 
@@ -174,11 +174,14 @@ def test_every_kind_has_a_card_and_words_for_its_null(name):
     card = {part: plain(sentence) for part, sentence in head_findings.card(finding_of(name), kind()).items()}
     title = "Points at “slow”" if name == "points_at" else head_findings.NAMES[name]
     assert (card["id"], card["title"], card["where"]) == (name, title, "Layer 4, head 2")
-    assert (card["number"], card["chance"]) == ("71 %", "by chance: 10 %")
+    nulls = {"spreads": "at random", "previous_token": "without positions", "next_token": "without positions"}
+    null = (nulls | {"first_token": "without positions"}).get(name, "with the words shuffled")
+    assert (card["number"], card["chance"]) == ("71 %", f"{null}: 10 %")
     of_repeated = "of a repeated word's attention"
     wholes = {"spreads": "of the maximum entropy", "same_word": of_repeated, "induction": of_repeated}
     assert card["whole"] == wholes.get(name, "of its attention")
-    assert plain(head_findings.against(finding_of(name, null=0.123))).endswith("12 %.")
+    own = " What a token gives to itself is not counted." if name in ("same_word", "punctuation", "first_token") else ""
+    assert plain(head_findings.against(finding_of(name, null=0.123))).endswith(f"12 %.{own}")
     assert list(head_findings.NAMES) == list(KINDS)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from viz.explorer.attention_kinds import Text
+from viz.text.causes.token_measures import row_names
 from viz.tokens import percent, visible
 from viz.walkthrough.whole_head import base64_floats
 
@@ -62,8 +63,9 @@ def excerpt(length: int, around: int) -> slice:
 
 
 def labels(text: Text, places: slice) -> list[dict[str, Any]]:
-    """One side's tokens and their positions, counted from 0."""
-    return [{"text": visible(text.tokens[at], LONGEST_LABEL), "place": at} for at in range(places.start, places.stop)]
+    """One side's tokens and their positions, counted from 0; one that comes again has its place in its name, from 1."""
+    names = row_names(text.tokens, range(places.start, places.stop), LONGEST_LABEL)
+    return [{"text": name, "place": at} for at, name in names.items()]
 
 
 def cut_note(rows: slice, columns: slice, shape: tuple[int, int]) -> str:

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from viz.export.share_picture import Bar
 from viz.tokens import counted, decimal, markdown_text, percent, signed
 
+ENDS = (".", "!", "?", "…")  # of a text, after which no full stop follows
 SHOWN = 0.001  # the smallest change that a rounded number shows
 LEAST = 0.01  # a change of probability, or of the last vectors, that somebody would see
 LEAST_NATS = 0.1  # the same of log-odds
@@ -152,6 +153,17 @@ def sentence(
         but = ", though with fewer of them muted it is another" if back else but
         parts.append(f"{enough}{tail}{but}.")
     return " ".join(parts)
+
+
+def larger_said(site: tuple[int, int], change: float, *, in_nats: bool = False) -> str:
+    """That another head than that of a title has the largest effect, Markdown; the answer stays without it."""
+    said = nats(change) if in_nats else points(change)
+    return f"Without {head_named(site)} the change is larger, {said}, but the answer stays."
+
+
+def written_said(new: str) -> str:
+    """What is written without the head of a title, Markdown."""
+    return f"The model then writes “{markdown_text(new)}”{'' if new.endswith(ENDS) else '.'}"
 
 
 def mean_said(before: float, after: float, by_zero: float, *, in_nats: bool = False) -> str:

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 
 from viz.export.share_picture import Bar
 from viz.text.causes.head_effects import answer_named, goes, head_named, points
-from viz.tokens import counted, markdown_text, percent, position_name, quoted, visible
+from viz.tokens import counted, markdown_text, percent, position_name, visible
 
 LEAST = 0.0005  # a distance that a rounded number shows
 SAME_TEXTS = "The two texts are the same: every difference is 0."
@@ -33,7 +33,7 @@ def title(site: Site, distance: float, keys: tuple[str, str], model: str = "") -
     if distance < LEAST:
         return SAME_PASSES
     name = f"Layer {counted(site[0])}, head {counted(site[1])}"
-    first, second = (markdown_text(quoted(key)) for key in keys)
+    first, second = keys
     if first == second:
         return f"{name} looks elsewhere most: {percent(distance)} of its attention moves."
     return f"{name} looks most at {first} in A and at {second} in B: {percent(distance)} of its attention moves."

@@ -36,6 +36,17 @@ def test_of_a_long_text_an_excerpt_around_the_cell_is_drawn_with_whole_rows():
     assert figure["cut"] == "The text is long: the picture shows queries 41–80 of 90 and keys 1–40 of 70."
 
 
+def test_tokens_that_come_again_have_their_places_in_their_names():
+    again = Text(stack="encoder", tokens=("the", "cat", "the"))
+    figure = editor_figure(np.ones((3, 3), np.float32) / 3, np.ones((3, 3), bool), again, again, [], (0, 0))
+    for side in ("rows", "columns"):
+        assert [(token["text"], token["place"]) for token in figure[side]] == [
+            ("the · 1", 0),
+            ("cat", 1),
+            ("the · 3", 2),
+        ]
+
+
 def test_texts_of_another_length_are_refused():
     with pytest.raises(ValueError, match="weights of shape"):
         editor_figure(np.ones((2, 2)), np.ones((2, 2), bool), text(3), text(2), [], (0, 0))
