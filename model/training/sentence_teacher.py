@@ -29,6 +29,7 @@ from tqdm import tqdm
 
 from model.errors import InputError
 from model.training import command_line
+from model.training.data.batches import NEGATORS
 from model.training.data.corpora import sentences, split_groups
 from model.training.data.opinions import PROBABILITIES, opinions
 from model.training.data.preparation import HELD_OUT, evaluated_sentences, reviews, words
@@ -188,6 +189,11 @@ def fresh(texts: Iterator[str], draw: random.Random) -> list[str]:
     return kept
 
 
+def is_negated(text: str) -> bool:
+    """Whether a sentence has a word that may turn what it says."""
+    return not set(NEGATORS).isdisjoint(words(text))
+
+
 def label(options: argparse.Namespace) -> None:
     """The command ``label``: learn, label, write as it goes, so that a run that is stopped leaves what it has.
 
@@ -196,7 +202,7 @@ def label(options: argparse.Namespace) -> None:
     balance = written = 0  # clear opinions less the others, and both
     encoder, draw = SentenceEncoder(options.encoder), random.Random(options.seed)
     read = review_sentences(options.reviews, draw) if options.reviews else listed_sentences(options.texts)
-    texts = list(islice(fresh(read, draw), options.most))
+    texts = list(islice(filter(is_negated if options.negated else None, fresh(read, draw)), options.most))
     if not texts:
         raise InputError("--reviews, --texts: found no sentence to label.")
     known, positive, weights = known_opinions(options.rated)
@@ -222,6 +228,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     source = labelling.add_mutually_exclusive_group(required=True)
     source.add_argument("--reviews", type=Path, help="folder of the film reviews, whose sentences to label")
     source.add_argument("--texts", type=Path, nargs="+", help="files whose first column holds sentences to label")
+    labelling.add_argument("--negated", action="store_true", help="label sentences with a negation alone")
     labelling.add_argument("--most", type=int, help="label so many of them; without it, all")
     labelling.add_argument("--out", type=Path, required=True, help="file for the sentences and their probabilities")
     labelling.add_argument("--seed", type=int, default=0, help="of the order of the sentences")

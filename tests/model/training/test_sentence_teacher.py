@@ -96,6 +96,18 @@ def test_sentences_of_reviews_are_labelled_whole_or_a_clause_of_them(folder: Pat
 
 
 @pytest.mark.usefixtures("_few_opinions")
+def test_of_sentences_those_with_a_negation_alone_are_labelled_on_demand(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sentence_teacher, "CLEAR", 0.5)
+    (tmp_path / "days.tsv").write_text("a good day\nnot a good day\nIt isn't bad.\na nothing of a film\nnoted\n")
+    arguments = ["label", "--encoder", str(folder), "--texts", str(tmp_path / "days.tsv"), "--out", str(tmp_path / "o")]
+    sentence_teacher.label(sentence_teacher.parse([*arguments, "--negated"]))
+    found = {one.text for one in taught_sentences([tmp_path / "o"])}
+    assert found == {"not a good day", "It isn't bad.", "a nothing of a film"}
+
+
+@pytest.mark.usefixtures("_few_opinions")
 def test_all_clear_opinions_are_kept_and_as_many_others(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
