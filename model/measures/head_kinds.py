@@ -58,6 +58,11 @@ class Sides:
         return ~self.query_special & (self.visible.sum(axis=-1).min(axis=0) > 1)
 
     @cached_property
+    def looks_back(self) -> bool:
+        """Whether no query sees a key that follows it."""
+        return not np.triu(self.visible.any(axis=0), 1).any()
+
+    @cached_property
     def counted(self) -> Cells:
         """The cells of queries and keys that count, where the one may see the other in some layer."""
         return self.visible.any(axis=0) & self.queries[:, None] & ~self.key_special
@@ -480,10 +485,9 @@ def findings_above_null(measured: KindScores) -> list[Finding]:
     Induction is looked for where no query sees what follows it, as in the models that it was found in: elsewhere what
     followed the same token before is one of many tokens beside another.
     """
-    sees_later = np.triu(measured.sides.visible.any(axis=0), 1).any()
     findings = []
     for kind in KINDS:
-        if kind == "induction" and sees_later:
+        if kind == "induction" and not measured.sides.looks_back:
             continue
         null = measured.nulls[kind]
         least = np.maximum(LEAST_EXCESS, ERRORS * measured.errors[kind])
