@@ -27,6 +27,7 @@ from pages.parts.frame.downloads import button, download_name, files, share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
+from pages.parts.heads.settings import HeadsSettings
 from pages.parts.models.catalogue import label_of, labels_of
 from pages.parts.passes import edits_of, provenance_of, trace_of
 from pages.parts.prediction import output_of, prediction_of
@@ -51,6 +52,7 @@ from viz.charts.head_statistics import chosen_heads
 from viz.explorer.attention_kinds import TITLES, kinds_of
 from viz.explorer.component import comparison
 from viz.text.causes import two_runs as sentences
+from viz.text.causes.head_effects import ZERO_HERE
 from viz.text.weight_sentences import quoted, shortened
 from viz.tokens import markdown_text
 
@@ -103,6 +105,7 @@ ALIKE_HELP = (
     f"A text of more than {LONGEST} tokens is left out. "
     "By chance: the same with the other head's weights in random order among the keys that it looks at."
 )
+OWN_TEXT = "B was empty: it is the text that the page makes of A again."
 LIST_TITLE = "All heads, those that differ most first"
 CSV_HELP = "Every head with its partner and its distance, with all digits."
 WEIGHTS_HELP = "The weights of the chosen head in A and in B, and their difference, with all digits."
@@ -203,6 +206,13 @@ def say_edits(selection: Selection) -> None:
     except InputError:
         return
     st.markdown(markdown_text(edits_in_words(edits)), width="content")
+    edited = {
+        (overwrite.site.layer, overwrite.site.head) for overwrite in edits.overwritten if overwrite.site in edits.muted
+    }
+    notes = [sentences.edited_and_muted(site) for site in sorted(edited)]
+    notes += [ZERO_HERE[selection.of(HeadsSettings).baseline]] if edits.muted else []
+    if said := " ".join(filter(None, notes)):
+        st.caption(said)
 
 
 def take_against(name: str) -> None:
@@ -212,7 +222,10 @@ def take_against(name: str) -> None:
 
 def take_other() -> None:
     """Another second text; the page's own where it is left empty."""
-    choose(other=str(st.session_state["compare_other"]))
+    other = str(st.session_state["compare_other"])
+    choose(other=other)
+    if not other:
+        st.toast(OWN_TEXT)
 
 
 def take_model(name: str) -> None:
@@ -241,11 +254,12 @@ def found(heads: ComparedHeads) -> tuple[str, str]:
     if passes.one_model and first == second and not passes.edits.to_text() and not heads.distances.any():
         return sentences.SAME_TEXTS, answers_of(passes)
     model = label_of(passes.selections[1].checkpoint) if heads.nearest else ""
-    title = sentences.title(site, float(heads.distances[site]), heads.most_attended(site), model)
+    distance, chance = float(heads.distances[site]), heads.by_chance(site)
+    title = sentences.title(site, distance, heads.most_attended(site), model, by_chance=chance)
     alone = passes.pairing.keys.alone()
     unit = "tokens" if passes.one_model else "words"
     counts = len(alone[0]), len(alone[1])
-    return title, f"{sentences.sentence(heads.distances, heads.by_chance(site), counts, unit)} {answers_of(passes)}"
+    return title, f"{sentences.sentence(heads.distances, chance, counts, unit)} {answers_of(passes)}"
 
 
 def answers_of(passes: TwoPasses) -> str:
@@ -342,7 +356,7 @@ def show_links(heads: ComparedHeads, site: Site) -> None:
         muted = frozenset((head.layer, head.head) for head in passes.edits.muted)
         if edits_of(changed_selection(first, muted=muted, mute=False), passes.checkpoints[1]) == passes.edits:
             page_link("B in Explore", "explore", EXPLORE_HELP, **here | at | {"muted": muted})
-        elif passes.edits.overwritten:
+        elif passes.edits.overwritten and not passes.edits.muted:
             page_link("B in Edit", "edit", EDIT_HELP, **at)
         else:
             page_link("B in Break the formula", "break", BREAK_HELP, **at)

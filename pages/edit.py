@@ -264,7 +264,7 @@ def show_patterns(run: EditedPass, kind: Kind) -> None:
         take = partial(take_token, run)
         looks = {"format_func": tokens.__getitem__, "width": 170}
         select(TOKEN_LABEL, range(len(tokens)), 0, take, key="pattern_token", **looks)
-        heads = list(np.ndindex(kind.layers, kind.heads))
+        heads = [site for site in np.ndindex(kind.layers, kind.heads) if site != (run.site.layer, run.site.head)]
         names = [NOWHERE, *map(sentences.head_name, heads)]
         copied = {"format_func": names.__getitem__, "width": 190}
         select(COPY_LABEL, range(len(names)), 0, partial(take_copy, run, kind, heads), key="pattern_copy", **copied)

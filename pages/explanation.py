@@ -273,6 +273,8 @@ def show_chosen(selection: Selection, measures: TokenMeasures) -> None:
 def link_to_head(selection: Selection, attention: str, key: int) -> None:
     """To Explore, where the head that looks most at a token is the only one of its layer that is on."""
     weights = kinds_of(trace_of(selection, Edits()))[attention].weights
+    if sum(bool(row.any()) for row in np.moveaxis(np.concatenate(weights)[:, :, key], 1, 0)) < 2:
+        return  # one query alone sees it, as the last token in a decoder: no head is known by that
     layer, head = head_looking_at(weights, key)
     on = one_head_on(selection, layer, head, len(weights[layer]))
     label = f"See the head that looks at it most (layer {counted(layer)}, head {counted(head)})"

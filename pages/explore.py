@@ -38,6 +38,7 @@ from pages.parts.frame.downloads import alone, downloads, files, selected_pass
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
+from pages.parts.heads.settings import HeadsSettings
 from pages.parts.inside.opening_weight import is_small, pair_of
 from pages.parts.models.head_scores import KINDS_HELP, kinds_said
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
@@ -54,6 +55,7 @@ from viz.explorer import View
 from viz.explorer.attention_kinds import Kind
 from viz.explorer.view import positions_of
 from viz.text import head_findings, weight_sentences
+from viz.text.causes.head_effects import ZERO_HERE
 from viz.text.token_table import token_table
 from viz.tokens import counted, markdown_text, percent, position_name
 
@@ -274,7 +276,7 @@ def show_answer(attention: ShownAttention, opening: OpeningHead | None) -> None:
     trace = trace_of(selection, edits_of(selection, checkpoint))
     words, outcome = st.columns([5, 3])
     with words:
-        st.markdown(heads_sentence(attention), help=weight_sentences.HELP)
+        st.markdown(over_all(heads_sentence(attention)), help=weight_sentences.HELP)
         with st.container(horizontal=True, gap="small"):  # there in any case, or all below is made anew
             show_questions(attention)
     with outcome:
@@ -284,6 +286,11 @@ def show_answer(attention: ShownAttention, opening: OpeningHead | None) -> None:
         else:
             st.space(PREDICTION_HEIGHT)
             hold_actions()
+
+
+def over_all(sentence: str) -> str:
+    """The sentence of one head, with what it is a mean over: the finding above may be of some of the queries alone."""
+    return f"Over all queries, {sentence[0].lower()}{sentence[1:]}" if sentence.startswith("Head ") else sentence
 
 
 def show_questions(attention: ShownAttention) -> None:
@@ -364,6 +371,8 @@ def say_muted(selection: Selection) -> None:
     if selection.muted:
         heads = ", ".join(f"head {counted(head)} of layer {counted(layer)}" for layer, head in sorted(selection.muted))
         means = "A muted head still computes its weights; its context is set to zero."
+        if elsewhere := ZERO_HERE[selection.of(HeadsSettings).baseline]:
+            means += f" {elsewhere}"
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Muted: {heads}. {means} {before_muting(selection)}", width="content")
             st.button("Unmute", key="give_back", on_click=choose, kwargs={"muted": frozenset()})

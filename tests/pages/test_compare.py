@@ -12,7 +12,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from streamlit.testing.v1 import AppTest
 
-from model import Checkpoint, Edits, HeadSite, load_checkpoint
+from model import Checkpoint, Edits, HeadSite, Overwrite, load_checkpoint
 from model.measures.causes.patching import head_patching, stream_patching, weight_patching
 from model.measures.two_runs.aligned_heads import AttentionPairing
 from model.measures.two_runs.token_pairs import token_pairs
@@ -27,6 +27,7 @@ from tests.folders import KINDS
 from tests.pages.test_break import values
 from tests.pages.test_every_page import button, component, link, opened, taken
 from tests.pages.test_heads import text_of
+from viz.text.causes.two_runs import title
 
 PAGE = "compare.py"
 FILM, SWAPPED = "The film was slow, but I loved it.", "I loved the film, but it was slow."
@@ -59,6 +60,26 @@ def test_every_cell_is_the_share_of_attention_that_is_elsewhere(other):
     for layer, head in np.ndindex(4, 8):
         expected = moved(weights[0][layer, head].double(), weights[1][layer, head].double(), pairs)
         assert shown[layer, head] == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_head_that_is_edited_and_muted_is_said_to_be_both_and_zero_stands_in_its_place():
+    site = HeadSite("encoder", 0, 2)
+    edit = Edits(overwritten=frozenset([Overwrite(site, 1, 2, 0.8, renormalise=False)])).to_text()
+    address = {"text": FILM, "against": "edits", "edits": edit}
+    both = opened(PAGE, **address, muted="0.2", baseline="mean")
+    captions = " ".join(caption.value for caption in both.caption)
+    assert "Head 3 of layer 1 is muted, too: what was set of its weights changes nothing." in captions
+    assert "On Heads that matter, the mean of each in this text stands in its place." in captions
+    assert "B in Edit" not in [link.proto.label for link in both.get("page_link")]
+    edited = opened(PAGE, **address)
+    assert "is muted, too" not in " ".join(caption.value for caption in edited.caption)
+    assert "B in Edit" in [link.proto.label for link in edited.get("page_link")]
+
+
+def test_a_title_that_chance_would_bring_says_so():
+    said = [title((0, 1), 0.9, ("“a”", "“b”"), by_chance=chance) for chance in (0.5, 0.92)]
+    assert said[0].endswith("of its attention moves.")
+    assert said[1].endswith("of its attention moves, no more than by chance.")
 
 
 def test_a_token_of_the_title_that_comes_again_has_its_place():

@@ -191,6 +191,12 @@ def test_the_pattern_of_another_head_and_that_of_a_token():
     assert cells / cells.sum(-1, keepdims=True) == pytest.approx(copied, rel=2e-3, abs=1e-6)
 
 
+def test_a_head_is_not_offered_its_own_pattern():
+    options = opened(PAGE, text=TEXT, layer="1", head="2").selectbox(key="pattern_copy").options
+    assert len(options) == 4 * 8, "none, and every other head"
+    assert not [option for option in options if option.endswith("layer 2, head 3")]
+
+
 def test_an_edit_too_long_for_an_address_is_held_and_the_page_says_so():
     app = opened(PAGE, text=LONGER, layer="1", head="2")
     app.selectbox(key="pattern_copy").set_value(4).run()

@@ -82,6 +82,19 @@ def test_every_bar_is_the_measure_of_its_token(name):
     assert [found[OMISSION][at] for at in places] == pytest.approx(effects, abs=1e-5)
 
 
+def test_no_head_is_named_for_looking_at_a_token_that_only_itself_can_see():
+    """The last token of a decoder: every head looks at it from there, and from nowhere else."""
+    last, earlier = (
+        [
+            link.proto.label
+            for link in opened(PAGE, checkpoint="stories", text="Lily saw a cat", key=key).get("page_link")
+        ]
+        for key in ("4", "2")
+    )
+    assert not [label for label in last if "looks at it most" in label]
+    assert [label for label in earlier if "looks at it most" in label]
+
+
 def test_title_and_sentence_compare_attention_with_the_effect_of_leaving_out():
     app = opened(PAGE, checkpoint="stories", text=TEXT)
     found, tokens = drawn(app), load_checkpoint("stories").trace(TEXT).text_stack.names()

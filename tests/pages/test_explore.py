@@ -243,6 +243,12 @@ def test_cards_name_each_other_kind_of_head_once_with_what_chance_would_give(che
     assert plain(first["chance"]) == f"without positions: {100 * float(by_chance):.0f} %"
 
 
+def test_a_head_that_was_muted_with_its_mean_is_said_to_be_zero_here():
+    said = "On Heads that matter, the mean of each in this text stands in its place."
+    assert said in page_text(opened(muted="0.2", baseline="mean"))
+    assert said not in page_text(opened(muted="0.2"))
+
+
 def test_of_the_one_head_that_is_on_it_is_said_what_it_does_over_many_texts():
     said = "Over 500 sentences of the treebank UD English EWT, this head"
     others = "_".join(f"1.{head}" for head in range(8) if head != 4)

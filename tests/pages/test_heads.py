@@ -312,7 +312,7 @@ def test_the_runner_up_is_named_with_how_far_it_is_behind():
     (first, second), _ = trace.logits[-1].double().topk(2)
     share = 100 * float(trace.logits[-1].double().softmax(dim=-1).topk(2).values[1])
     said = text_of(opened(PAGE, checkpoint="stories", text=TEXT))
-    assert f"with {share:.1f} %, {float(first - second):.2f} behind it in the logits." in said
+    assert f"with {share:.1f} %; its logit is {float(first - second):.2f} lower." in said
 
 
 def test_a_mask_goes_in_the_place_of_the_last_word():

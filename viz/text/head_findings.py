@@ -36,13 +36,14 @@ HELP = (
 def title(finding: Finding, kind: Kind) -> str:
     """ "Every word looks at “loved”.": of every query only where each gives its largest weight there.
 
-    Of more than half of them it is "Most words …", else the head itself is the subject. "Looks most at" says that no
-    half of the weight goes there. Plain text, not escaped.
+    Of more than half of them it is "Most words …", else the head itself is the subject. "Looks most at", and of a head
+    "more than by chance", say that no half of the weight goes there. Plain text, not escaped.
     """
     if finding.kind == "spreads":
         return f"{head_name(finding)} is broad: it spreads its attention widely."
     if by_head(finding):
-        return f"{head_name(finding)} looks at {target(finding, kind, 'alone')}."
+        beyond = "" if finding.score >= 1 / 2 else ", more than by chance"
+        return f"{head_name(finding)} looks at {target(finding, kind, 'alone')}{beyond}."
     most = " most" if finding.score < 1 / 2 else ""
     if finding.query is not None:
         unit = unit_of(kind.queries)

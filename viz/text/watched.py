@@ -20,7 +20,10 @@ LEARNS = {
         "takes two heads in a row: one that looks at the previous letter, and an induction head that looks for it."
     ),
     "copy": "Random letters, the sign >, and the same letters again: a head must find the letter that is next.",
-    "reverse": "Random letters, the sign >, and the same letters backwards: a head must look further and further back.",
+    "reverse": (
+        "Random letters, the sign >, and the same letters backwards. A head may look further and further back; or one "
+        "tells every letter which stood before it, and another finds the letter just written where it stood first."
+    ),
     "sort": "Random letters, the sign >, and the same letters by the alphabet: heads must find the next larger letter.",
     "text": "A text, character by character. The last tenth is held out, and measures what the model has learned.",
 }
@@ -202,6 +205,7 @@ def caveat(history: History) -> str:
     """What was trained, so that nobody takes it for more."""
     settings = history.settings
     steps, seconds = many(history.last.step, "step"), many(round(history.last.seconds), "second")
+    seconds = "less than a second" if history.last.seconds < 1 else seconds
     return (
         f"{LEARNS[settings.task]} This is a decoder of width {settings.width}, trained for {steps} in {seconds} of "
         f"computing. Accuracy is measured on {MEASURED_ON.get(settings.task, FRESH)}."

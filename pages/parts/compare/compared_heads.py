@@ -61,13 +61,13 @@ class ComparedHeads:
         return float(np.mean([chance_distances(first, second, seed) for seed in range(ORDERS)]))
 
     def most_attended(self, site: Site) -> tuple[str, str]:
-        """The key to which the aligned queries give most, in A and in B, Markdown; of partners the name in A."""
+        """The key to which the aligned queries give most, in A and in B, Markdown; of one column the name in A."""
         _, names = self.passes.unit_names()
         columns = self.passes.pairing.keys.columns()
         unit = "token" if self.passes.one_model else "word"
         most = [int(rows.sum(axis=0).argmax()) for rows in self.rows(site)]
         first, second = (
-            token_named(side, columns[column][place] or 0, unit)
+            token_named(side, columns[column][place] or 0, unit, counted_at(columns[column]))
             for place, (column, side) in enumerate(zip(most, names, strict=True))
         )
         return first, first if most[0] == most[1] else second
@@ -100,6 +100,12 @@ class ComparedHeads:
                 weights = float(first[row, column]), float(second[row, column])
                 names = [*named(queries, query), *named(keys, key)]
                 yield [*names, *map(repr, (*weights, weights[1] - weights[0]))]
+
+
+def counted_at(column: tuple[int | None, int | None]) -> int:
+    """By which position the pictures count the column of a key: that in A, where A has it."""
+    first, second = column
+    return (second or 0) if first is None else first
 
 
 @st.cache_resource(show_spinner=False)

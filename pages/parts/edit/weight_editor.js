@@ -31,7 +31,7 @@ const DRAG = "Drag a cell up or down to change its weight, or select it and type
 const TAP = "Tap a cell, then drag it up or down, or type a number."
 const PAINT = "Paint over cells: each gets the value of the brush, as far as its row has room."
 const WIDE = "The picture is wider than the page: move it sideways to see the other keys."
-const AT_MOST = "A weight is at most 100 %."
+const IN_RANGE = "A weight is between 0 and 100 %."
 const MASKED = "The mask hides this token from the query. Allow masked cells to set it anyway."
 const HIDDEN = "A kept edit hides this token from every head, so its weight stays 0."
 const ALONE = "Nothing else in the row could take the weight: the query may look at no other token."
@@ -331,11 +331,13 @@ function setSelected(held, value) {
 
 /** @param {Held} held */
 function typeNumber(held) {
-  const value = Number(held.tools.number.value)
-  if (held.tools.number.value !== "" && Number.isFinite(value)) {
+  const [written, [query, key]] = [held.tools.number.value, held.selected]
+  const value = Number(written)
+  const isNew = written !== inField(shownRow(held, query)[key])
+  if (written !== "" && Number.isFinite(value) && isNew) {
     const share = Math.min(100, Math.max(0, value)) / 100
     if (setSelected(held, share)) send(held)
-    if (value > 100 && !held.message) held.message = AT_MOST
+    if (value !== 100 * share && !held.message) held.message = IN_RANGE
   }
   drawEditor(held)
 }
@@ -622,9 +624,13 @@ function showNumber(held) {
   const focused = /** @type {Document | ShadowRoot} */ (number.getRootNode()).activeElement
   if (focused === number && !held.stroke) return
   const [query, key] = held.selected
-  const shown = 100 * shownRow(held, query)[key]
-  number.value = String(shown < SHOWN ? 0 : Number(shown.toPrecision(4)))
+  number.value = inField(shownRow(held, query)[key])
 }
+
+// A weight as its field shows it, in percent.
+/** @type {(weight: number) => string} */
+const inField = (weight) =>
+  String(100 * weight < SHOWN ? 0 : Number((100 * weight).toPrecision(4)))
 
 // What there is to know of the selected weight, or what to do.
 /** @type {(held: Held) => string} */
@@ -637,9 +643,10 @@ function noteOf(held) {
   }
   const sum = rowSum(shownRow(held, query))
   const off = Math.abs(sum - 1) > 1e-4
-  const row = off
-    ? `The row sums to ${fractions(sum)}, not to 1.`
-    : "The row sums to 1: the others keep their shares of the rest."
+  const free = maskRow(held, query).filter((allowed) => allowed === 1).length
+  const isWhole = (held.edited.get(query)?.size ?? 0) >= free
+  const others = isWhole ? "all of it was set" : "the others keep their shares of the rest"
+  const row = off ? `The row sums to ${fractions(sum)}, not to 1.` : `The row sums to 1: ${others}.`
   return `Before: ${percentage(before)}. ${row}`
 }
 

@@ -15,7 +15,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
         className: "card",
         title: explained,
         "aria-label": `${title}: ${number} ${whole}. ${where}, ${chance}`,
-        onclick: () => setTriggerValue("chosen", id),
+        onclick: (event) => {
+          setTriggerValue("chosen", id)
+          // Another card takes its place, and would look chosen; a keyboard's place is kept.
+          const button = /** @type {HTMLElement} */ (event.currentTarget)
+          if (event.detail) button.blur()
+        },
       },
       el("span", { className: "title" }, title),
       el("span", { className: "number" }, number),

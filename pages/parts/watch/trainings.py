@@ -54,9 +54,11 @@ def train() -> None:
     except InputError as refusal:
         st.session_state[REFUSAL] = str(refusal)
         return
+    shown = own_histories()[0].settings.task if watch.film == OWN and own_histories() else watch.film
     begin(settings)
     st.session_state[BEGUN] = True
-    choose({"watch.film": OWN, "watch.step": None, "watch.line": ""})
+    line = watch.line if shown == watch.task else ""  # characters of another task may be none of this one's
+    choose({"watch.film": OWN, "watch.step": None, "watch.line": line})
 
 
 def begin(settings: RunSettings) -> None:

@@ -28,6 +28,12 @@ IN_PLACE = {
     ("reference", True): ", with its mean over the examples in its place",
     ("reference", False): ", with their means over the examples in their place",
 }
+# What stands there on the page Heads that matter, where every other page has zero.
+ZERO_HERE = {
+    "zero": "",
+    "mean": "On Heads that matter, the mean of each in this text stands in its place.",
+    "reference": "On Heads that matter, the mean of each over the examples stands in its place.",
+}
 Changes = Float[np.ndarray, "layer head"]
 
 
@@ -146,13 +152,22 @@ def sentence(
             if needed == sizes.size
             else f"The {needed} heads with the largest effect, for the answer or against it, are enough"
         )
-        enough = f"Even with every head{of} muted, the answer stays" if needed == 0 else enough
+        none_knows = "" if of else ", so that no token knows of another"
+        enough = f"Even with every head{of} muted{none_knows}, the answer stays" if needed == 0 else enough
+        if back:
+            parts.append(back_said(needed))
+            return " ".join(parts)
         enough = "The head with the largest effect is enough" if needed == 1 else enough
         tail = "" if needed in (0, sizes.size) else ": with all others muted, the answer stays"
         but = ", though without one of them alone it is another" if alone and needed == 0 else ""
-        but = ", though with fewer of them muted it is another" if back else but
         parts.append(f"{enough}{tail}{but}.")
     return " ".join(parts)
+
+
+def back_said(needed: int) -> str:
+    """That the answer is another with some heads muted, and the same again with more of them."""
+    more = "with all of them muted" if needed == 0 else f"with all but {needed} of them muted"
+    return f"Muted one after the other, that with the smallest effect first, they change the answer; {more} it is back."
 
 
 def larger_said(site: tuple[int, int], change: float, *, in_nats: bool = False) -> str:
@@ -189,8 +204,8 @@ def mean_said(before: float, after: float, by_zero: float, *, in_nats: bool = Fa
 def runner_up_said(name: str, other: str, probability: float, margin: float) -> str:
     """What the answer is ahead of, Markdown. margin: of their logits."""
     return (
-        f"The runner-up of “{markdown_text(name)}” is “{markdown_text(other)}” with {percent(probability, 1)}, "
-        f"{decimal(margin, '.2f')} behind it in the logits."
+        f"The runner-up of “{markdown_text(name)}” is “{markdown_text(other)}” with {percent(probability, 1)}; "
+        f"its logit is {decimal(margin, '.2f')} lower."
     )
 
 

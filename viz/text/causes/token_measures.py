@@ -57,9 +57,12 @@ def title_of_all(attention: str | None, omission: str | None, agreement: RankAgr
     return f"Attention looks {looks}, but {depends}."
 
 
-def named(tokens: Sequence[str], at: int, unit: str = "token") -> str:
-    """The token in quotation marks, and which of them where the text has it several times, Markdown."""
-    where = f" ({unit} {counted(at)})" if list(tokens).count(tokens[at]) > 1 else ""
+def named(tokens: Sequence[str], at: int, unit: str = "token", place: int | None = None) -> str:
+    """The token in quotation marks, and which of them where the text has it several times, Markdown.
+
+    place: by which it is counted, where that is not its own.
+    """
+    where = f" ({unit} {counted(at if place is None else place)})" if list(tokens).count(tokens[at]) > 1 else ""
     return f"“{markdown_text(visible(tokens[at]))}”{where}"
 
 

@@ -10,20 +10,22 @@ from viz.export.share_picture import Bar
 from viz.text.causes.head_effects import answer_named, goes, head_named, points
 from viz.tokens import counted, markdown_text, percent, position_name, visible
 
+ALIKE = 0.01  # distances that differ by less are called the same
 LEAST = 0.0005  # a distance that a rounded number shows
 SAME_TEXTS = "The two texts are the same: every difference is 0."
 SAME_PASSES = "No head looks elsewhere: every difference is 0."
-NO_MORE = ": no head is as far from its partner as that"
+BY_CHANCE = ", no more than by chance"
 WRONG_WAY = "It makes A’s answer likelier, so that no one of these parts carries what speaks against it in B."
 Site = tuple[int, int]
 Distances = Float[np.ndarray, "layer head"]
 Rows = list[dict[str, str]]
 
 
-def title(site: Site, distance: float, keys: tuple[str, str], model: str = "") -> str:
+def title(site: Site, distance: float, keys: tuple[str, str], model: str = "", *, by_chance: float = 1.0) -> str:
     """What the head does that is furthest from its partner, Markdown.
 
     keys: the token to which the head gives most, in A and in B. model: the second, where partners were sought.
+    by_chance: the distance, if the head looked at its keys in random order.
     """
     if model and distance >= LEAST:
         return (
@@ -34,9 +36,10 @@ def title(site: Site, distance: float, keys: tuple[str, str], model: str = "") -
         return SAME_PASSES
     name = f"Layer {counted(site[0])}, head {counted(site[1])}"
     first, second = keys
+    moves = f"{percent(distance)} of its attention moves{BY_CHANCE if by_chance >= distance - ALIKE else ''}."
     if first == second:
-        return f"{name} looks elsewhere most: {percent(distance)} of its attention moves."
-    return f"{name} looks most at {first} in A and at {second} in B: {percent(distance)} of its attention moves."
+        return f"{name} looks elsewhere most: {moves}"
+    return f"{name} looks most at {first} in A and at {second} in B: {moves}"
 
 
 def sentence(distances: Distances, by_chance: float, alone: tuple[int, int], unit: str) -> str:
@@ -49,10 +52,15 @@ def sentence(distances: Distances, by_chance: float, alone: tuple[int, int], uni
     said = (
         f"Of {distances.size} heads, {heads} half of the attention elsewhere in B, or more; the median head has "
         f"{percent(float(np.median(distances)))}. By chance, with its weights in B shuffled, the head of the title "
-        f"would have {percent(by_chance)}{NO_MORE if by_chance > distances.max() else ''}."
+        f"would have {percent(by_chance)}."
     )
     without = [f"{count} of {name}" for count, name in zip(alone, "AB", strict=True) if count]
     return f"{said} Without a partner: {' and '.join(without)} ({unit})." if without else said
+
+
+def edited_and_muted(site: Site) -> str:
+    """That weights of a head were set which is muted."""
+    return f"{head_named(site).capitalize()} is muted, too: what was set of its weights changes nothing."
 
 
 def answers(first: tuple[str, str], second: tuple[str, str]) -> str:

@@ -194,6 +194,19 @@ def test_reversing_needs_positions():
     assert with_them.last.accuracy > without.last.accuracy + 0.3
 
 
+def test_backwards_one_layer_tells_what_stood_before_and_the_next_finds_the_letter_just_written():
+    """What the page says that heads may learn for this task, of the recorded training."""
+    history = recorded("reverse-with-positions")
+    model, word = history.checkpoint(history.last.step), "light"
+    trace = model.trace(f"{word}>{word[::-1]}")
+    weights = trace.decoder.weights()
+    before = [float(weights[0, :, at, at - 1].max()) for at in range(1, len(word))]
+    assert min(before) > 0.5
+    for at in range(len(word) + 1, 2 * len(word)):  # the letters after the sign, but for the last
+        first = word.index(word[::-1][at - len(word) - 1])
+        assert float(weights[1, :, at, first].min()) > 0.8
+
+
 def test_recorded_trainings_are_small_those_of_their_settings_and_no_checkpoints_of_the_list():
     files = [path for name in RECORDED for path in (RECORDINGS / name).rglob("*")]
     assert sum(path.stat().st_size for path in files) <= 4 * MEGABYTE

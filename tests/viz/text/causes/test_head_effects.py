@@ -41,7 +41,7 @@ def test_the_title_says_what_becomes_of_the_answer(kind, after, turned, expected
     ("needed", "expected"),
     [
         (None, ""),
-        (0, " Even with every head muted, the answer stays."),
+        (0, " Even with every head muted, so that no token knows of another, the answer stays."),
         (1, " The head with the largest effect is enough: with all others muted, the answer stays."),
         (
             2,
@@ -103,7 +103,7 @@ def test_in_nats_the_words_are_of_log_odds():
     assert cell == "layer 1, head 4: log-odds 2.74 → 1.01 without it, −1.73 nats"
     assert bars("label", np.array([[-0.4]]), [(0, 0)], in_nats=True)[0].label == "−0.40 nats"
     runner_up = runner_up_said("a", "b", 0.061, 2.74).replace("\u00a0", " ")
-    assert runner_up == "The runner-up of “a” is “b” with 6.1 %, 2.74 behind it in the logits."
+    assert runner_up == "The runner-up of “a” is “b” with 6.1 %; its logit is 2.74 lower."
 
 
 def test_the_mean_in_a_heads_place_is_said_where_it_does_something_else_than_zero():
@@ -124,9 +124,9 @@ def test_the_mean_in_a_heads_place_is_said_where_it_does_something_else_than_zer
 def test_the_sentence_says_of_which_attention_the_heads_are_and_that_an_answer_comes_back():
     said = sentence("output", "oui", np.full((1, 2), 0.5), 0, whose="cross-attention", back=True).replace("\u00a0", " ")
     assert said.startswith("Of 2 heads of cross-attention, muted one at a time,")
-    assert said.endswith(
-        "with every head of cross-attention muted, the answer stays, though with fewer of them muted it is another."
-    )
+    assert said.endswith("they change the answer; with all of them muted it is back.")
+    some = sentence("output", "oui", np.full((1, 2), 0.5), 1, back=True).replace("\u00a0", " ")
+    assert some.endswith("they change the answer; with all but 1 of them muted it is back.")
     alone = sentence("label", "oui", np.full((1, 2), 0.5), 0, alone=True)
     assert alone.endswith("the answer stays, though without one of them alone it is another.")
 
