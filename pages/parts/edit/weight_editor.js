@@ -629,8 +629,7 @@ function showNumber(held) {
 
 // A weight as its field shows it, in percent.
 /** @type {(weight: number) => string} */
-const inField = (weight) =>
-  String(100 * weight < SHOWN ? 0 : Number((100 * weight).toPrecision(4)))
+const inField = (weight) => String(100 * weight < SHOWN ? 0 : Number((100 * weight).toPrecision(4)))
 
 // What there is to know of the selected weight, or what to do.
 /** @type {(held: Held) => string} */

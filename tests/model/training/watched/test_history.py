@@ -198,7 +198,7 @@ def test_backwards_one_layer_tells_what_stood_before_and_the_next_finds_the_lett
     """What the page says that heads may learn for this task, of the recorded training."""
     history = recorded("reverse-with-positions")
     model, word = history.checkpoint(history.last.step), "light"
-    trace = model.trace(f"{word}>{word[::-1]}")
+    trace: Any = model.trace(f"{word}>{word[::-1]}")
     weights = trace.decoder.weights()
     before = [float(weights[0, :, at, at - 1].max()) for at in range(1, len(word))]
     assert min(before) > 0.5
