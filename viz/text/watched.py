@@ -204,8 +204,9 @@ def language_caveat(film: LanguageFilm) -> str:
 def caveat(history: History) -> str:
     """What was trained, so that nobody takes it for more."""
     settings = history.settings
-    steps, seconds = many(history.last.step, "step"), many(round(history.last.seconds), "second")
-    seconds = "less than a second" if history.last.seconds < 1 else seconds
+    steps, seconds = many(history.last.step, "step"), "less than a second"
+    if history.last.seconds >= 1:
+        seconds = many(round(history.last.seconds), "second")
     return (
         f"{LEARNS[settings.task]} This is a decoder of width {settings.width}, trained for {steps} in {seconds} of "
         f"computing. Accuracy is measured on {MEASURED_ON.get(settings.task, FRESH)}."

@@ -21,7 +21,7 @@ Distances = Float[np.ndarray, "layer head"]
 Rows = list[dict[str, str]]
 
 
-def title(site: Site, distance: float, keys: tuple[str, str], model: str = "", *, by_chance: float = 1.0) -> str:
+def title(site: Site, distance: float, keys: tuple[str, str], model: str = "", *, by_chance: float) -> str:
     """What the head does that is furthest from its partner, Markdown.
 
     keys: the token to which the head gives most, in A and in B. model: the second, where partners were sought.
