@@ -28,7 +28,7 @@ def test_phrases_are_reproducible_leave_no_slot_and_are_good_as_often_as_bad() -
 def test_a_seed_gives_the_sentences_that_it_always_gave() -> None:
     """The digest is of what the files in lists/ give: whoever edits them, and nothing else, writes the new one here."""
     lines = "".join(f"{text}\t{int(good)}\n" for text, good in phrases(2000, seed=0))
-    digest = "2e175f4236e91c332f2e572c201b168fd8356f2ece631613330bd160272c8db8"
+    digest = "a14e0a6d74cf7131c1be9f9e88ff2491e5ab20403dd7291dac83023c6199eb43"
     assert hashlib.sha256(lines.encode()).hexdigest() == digest
 
 
