@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs for the next checkpoints/sentiment, from weights that are there: labels for sentences of reviews and of Tatoeba by a
-# pretrained encoder, an hour on one core, and the training, half an hour on two cores with AVX-512.
+# pretrained encoder, an hour on one core, and two trainings, an hour and a half on two cores with AVX-512.
 #     sh model/training/sentiment.sh REVIEWS TATOEBA RATED WORDS ENCODER START
 # REVIEWS holds the film reviews, TATOEBA the files train.en-fr.tsv.gz and train.en-de.tsv.gz; RATED and WORDS are
 # hutto_ICWSM_2014.tar.gz and vader_sentiment_lexicon.txt, see data/rated.py; ENCODER is a folder with
@@ -10,13 +10,18 @@ set -eu
 python=${PYTHON:-python}
 mkdir -p runs
 
-if [ ! -f runs/tatoeba.tsv ]; then
-    label="$python -m model.training.sentence_teacher label --encoder $5 --rated $3"
-    $label --reviews "$1" --most 47104 --out runs/reviews.tsv
-    $label --texts "$2/train.en-fr.tsv.gz" "$2/train.en-de.tsv.gz" --most 120000 --out runs/part.tsv
-    mv runs/part.tsv runs/tatoeba.tsv
-fi
+label="$python -m model.training.sentence_teacher label --encoder $5 --rated $3"
+[ -f runs/reviews.tsv ] || { $label --reviews "$1" --most 147456 --out runs/part.tsv && mv runs/part.tsv runs/reviews.tsv; }
+[ -f runs/negated.tsv ] || {
+    $label --reviews "$1" --negated --seed 1 --most 58701 --out runs/part.tsv && mv runs/part.tsv runs/negated.tsv
+}
+[ -f runs/tatoeba.tsv ] || {
+    $label --texts "$2/train.en-fr.tsv.gz" "$2/train.en-de.tsv.gz" --most 73728 --out runs/part.tsv &&
+        mv runs/part.tsv runs/tatoeba.tsv
+}
 
-$python -m model.training.sentiment train --data "$1" --rated "$3" "$4" --taught runs/reviews.tsv runs/tatoeba.tsv \
-    --prepared runs/prepared --optimiser muon --decay constant --rate 5e-4 --warm-up 40 --precision bfloat16 \
-    --out runs/sentiment --start "$6" --steps 4000 --cool-down 1200 --every 500 --short-shares 0.6 0.1
+train="$python -m model.training.sentiment train --data $1 --rated $3 $4 --taught runs/reviews.tsv runs/negated.tsv \
+    runs/tatoeba.tsv --prepared runs/prepared --optimiser muon --decay constant --rate 5e-4 --warm-up 40 \
+    --precision bfloat16 --short-shares 0.6 0.1"
+$train --out runs/first --start "$6" --steps 4000 --cool-down 1200 --every 500
+$train --out runs/sentiment --start runs/first --seed 1 --steps 6000 --cool-down 1800 --every 1000
