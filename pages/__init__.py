@@ -103,9 +103,9 @@ def follow_address() -> None:
     app.py: it would be the first page, whose address would take the place of the one that Back led to.
     """
     context = get_script_run_ctx()
-    if context is None or not context.is_history_navigation:
+    if context is None or context.context_info is None or not context.is_history_navigation:
         return
-    pages, page = context.pages_manager, page_of(st.context.url)
+    pages, page = context.pages_manager, page_of(context.context_info.url)  # st.context.url is of the page asked for
     if pages.intended_page_script_hash == pages.main_script_hash and page != FIRST:
         pages.set_script_intent("", page)
 
