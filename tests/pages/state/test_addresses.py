@@ -77,8 +77,8 @@ ADDRESSES = [
         "text=%C3%9Cberraschend+sch%C3%B6n+%F0%9F%98%80%F0%9F%91%A9%E2%80%8D%F0%9F%91%A7&layer=3&off=3.0-6",
         {
             "text": Control("Text", "Überraschend schön 😀👩\u200d👧"),
-            "layer": Said("Head 8 of layer 4 "),
-            "off": [Told([[3, head] for head in range(7)]), Said("Head 8 of layer 4 ")],
+            "layer": Said("Over all queries, head 8 of layer 4 "),
+            "off": [Told([[3, head] for head in range(7)]), Said("Over all queries, head 8 of layer 4 ")],
         },
     ),
     Address(
@@ -151,7 +151,7 @@ ADDRESSES = [
             "text": Control("Text", "How long have you been waiting here?"),
             "checkpoint": Control("Checkpoint", "translate-en-fr"),
             "attention": Told("cross"),
-            "layer": [Told(2), Said("Head 8 of layer 3 ")],
+            "layer": [Told(2), Said("Over all queries, head 8 of layer 3 ")],
             "off": Told([[2, head] for head in range(7)]),
             "query": Told(1),
             "key": Told(3),
