@@ -69,7 +69,8 @@ function mountEditor(parentElement) {
   root.replaceChildren(left, answer)
   /** @type {Partial<Held>} */
   const parts = { root, caption, tools, said, sheet, canvas, handle, row, grid, cut, answer }
-  Object.assign(parts, { written: "", width: 0, stroke: null, ended: false, timer: 0, message: "" })
+  const none = { written: "", width: 0, stroke: null, ended: false, timer: 0 }
+  Object.assign(parts, none, { message: "", keepsMessage: false })
   Object.assign(parts, { painting: false, brush: 1, renormalises: true, pastMask: false })
   const held = /** @type {Held} */ (parts)
   held.observer = new ResizeObserver(() => root.clientWidth !== held.width && drawEditor(held))
@@ -171,7 +172,8 @@ function takeData(held) {
   const isThere = held.head === data.head && placeOf(held, held.selected) !== null
   if (!isThere) held.selected = data.chosen
   held.head = data.head
-  held.message = ""
+  if (!held.keepsMessage) held.message = ""
+  held.keepsMessage = false
 }
 
 // Where things are
@@ -337,7 +339,10 @@ function typeNumber(held) {
   if (written !== "" && Number.isFinite(value) && isNew) {
     const share = Math.min(100, Math.max(0, value)) / 100
     if (setSelected(held, share)) send(held)
-    if (value !== 100 * share && !held.message) held.message = IN_RANGE
+    if (value !== 100 * share && !held.message) {
+      held.message = IN_RANGE
+      held.keepsMessage = true
+    }
   }
   drawEditor(held)
 }

@@ -82,6 +82,7 @@ export interface Held {
   ended: boolean // a stroke, just now
   timer: number
   message: string
+  keepsMessage: boolean // for the answer to what was sent with it
   painting: boolean
   brush: number
   renormalises: boolean

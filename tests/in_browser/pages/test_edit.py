@@ -146,6 +146,22 @@ def test_the_other_weights_stay_where_they_are_asked_to(browser, address):
         assert shown_row(page, 3) == pytest.approx(row_of_model(page, 3), abs=1e-6)
 
 
+def test_a_weight_out_of_range_is_said_to_be_and_the_sentence_stays_with_the_answer(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, PAGE, **HEAD, query="3", key="2")
+        said, number = page.locator(".editor .said"), page.get_by_label(NUMBER)
+        for typed, share in (("250", 1.0), ("-5", 0.0)):
+            number.fill(typed)
+            with answered(page):
+                number.press("Enter")
+            expect(said).to_have_text("A weight is between 0 and 100 %.")
+            assert row_of_model(page, 3)[2] == pytest.approx(share, abs=1e-6)
+        number.fill("40")
+        with answered(page):
+            number.press("Enter")
+        expect(said).to_contain_text("Before: ")
+
+
 def test_cells_are_painted(browser, address):
     with visitor(browser) as page:
         open_page(page, address, PAGE, **HEAD)
