@@ -552,29 +552,19 @@ def test_a_phone_goes_the_main_ways(browser, address, sentiment):
         expect(page.get_by_test_id("stExpandSidebarButton")).not_to_be_in_viewport()  # or it would lie on what is read
 
 
-def test_back_in_the_moment_after_a_reload_leads_to_what_was_shown_before(browser, address):
+@pytest.mark.parametrize("moment", ["before the run begins", "before the pages are known"])
+def test_back_in_the_moment_after_a_reload_leads_to_what_was_shown_before(browser, address, moment):
     with visitor(browser) as page:
         open_page(page, address, "Break the formula", text=OWN)
         title = page.get_by_role("heading", level=1).inner_text()
         show_text(page, HATED)
         expect(page.get_by_role("heading", level=1)).not_to_have_text(title)
-        page.reload()
-        page.go_back()  # before Streamlit knows that there are pages
-        has_text(page, OWN)
-        expect(page.get_by_role("heading", level=1)).to_have_text(title)
-        no_complaint(page)
-        forward(page, "Break the formula")
-        has_text(page, HATED)
-
-
-def test_back_before_the_browser_knows_any_page_leads_to_what_was_shown_before(browser, address):
-    with visitor(browser) as page:
-        open_page(page, address, "Break the formula", text=OWN)
-        title = page.get_by_role("heading", level=1).inner_text()
-        show_text(page, HATED)
-        expect(page.get_by_role("heading", level=1)).not_to_have_text(title)
-        page.add_init_script(BACK_BEFORE_THE_PAGES)
-        page.reload()
+        if moment == "before the pages are known":
+            page.add_init_script(BACK_BEFORE_THE_PAGES)
+            page.reload()
+        else:
+            page.reload()
+            page.go_back()
         has_text(page, OWN)
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
         assert "/break?" in page.url
