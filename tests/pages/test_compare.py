@@ -76,10 +76,11 @@ def test_a_head_that_is_edited_and_muted_is_said_to_be_both_and_zero_stands_in_i
     assert "B in Edit" in [link.proto.label for link in edited.get("page_link")]
 
 
-def test_a_title_that_chance_would_bring_says_so():
-    said = [title((0, 1), 0.9, ("“a”", "“b”"), by_chance=chance) for chance in (0.5, 0.92)]
-    assert said[0].endswith("of its attention moves.")
-    assert said[1].endswith("of its attention moves, no more than by chance.")
+def test_a_title_says_where_a_head_is_as_far_from_its_partner_as_one_that_looks_at_random():
+    less, alike, more = (title((0, 1), 0.9, ("“a”", "“b”"), by_chance=chance) for chance in (0.5, 0.905, 0.99))
+    assert alike.endswith("of its attention moves, as much as by chance.")
+    assert less == more, "closer than by chance is no sign of chance"
+    assert less.endswith("of its attention moves.")
 
 
 def test_a_token_of_the_title_that_comes_again_has_its_place():

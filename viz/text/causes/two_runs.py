@@ -14,7 +14,7 @@ ALIKE = 0.01  # distances that differ by less are called the same
 LEAST = 0.0005  # a distance that a rounded number shows
 SAME_TEXTS = "The two texts are the same: every difference is 0."
 SAME_PASSES = "No head looks elsewhere: every difference is 0."
-BY_CHANCE = ", no more than by chance"
+BY_CHANCE = ", as much as by chance"
 WRONG_WAY = "It makes A’s answer likelier, so that no one of these parts carries what speaks against it in B."
 Site = tuple[int, int]
 Distances = Float[np.ndarray, "layer head"]
@@ -36,7 +36,7 @@ def title(site: Site, distance: float, keys: tuple[str, str], model: str = "", *
         return SAME_PASSES
     name = f"Layer {counted(site[0])}, head {counted(site[1])}"
     first, second = keys
-    moves = f"{percent(distance)} of its attention moves{BY_CHANCE if by_chance >= distance - ALIKE else ''}."
+    moves = f"{percent(distance)} of its attention moves{BY_CHANCE if abs(by_chance - distance) < ALIKE else ''}."
     if first == second:
         return f"{name} looks elsewhere most: {moves}"
     return f"{name} looks most at {first} in A and at {second} in B: {moves}"
