@@ -87,6 +87,7 @@ STOPPED_SAID = {
 }
 TOO_SHORT = "This text is too short to leave a token out: write a longer one."
 EXPLORE_HELP = "Of all heads, this one gives the token the largest share of its attention, in the mean of all queries."
+PRESS_CAPTION = "Press a row for its numbers, and for the head that looks at its token most."
 ALONE_CAPTION = "Attention is rolled out without the residual stream here, as chosen below."
 LAST_TOKEN = "The next token is then predicted after the token before it."
 TABLE_TITLE = "How far the measures agree with the effect of leaving out"
@@ -230,8 +231,7 @@ def draw(measures: TokenMeasures) -> None:
         key="token_bars",
         alt=f"Five measures of each of {len(places)} tokens; the numbers are in the file.",
     )
-    if not with_residual(current()):
-        st.caption(ALONE_CAPTION)
+    st.caption(PRESS_CAPTION if with_residual(current()) else f"{PRESS_CAPTION} {ALONE_CAPTION}")
     if len(places) < len(measures.tokens):
         st.caption(f"{len(places)} of {len(measures.tokens)} tokens: those that are largest by some measure.")
 

@@ -82,6 +82,11 @@ def markdown_text(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", _BREAKS.sub(" ", text).strip(" "))
 
 
+def full_stop(text: str) -> str:
+    """What ends a sentence that ends with this text: "" where the text, quoted or not, has its own."""
+    return "" if text.removesuffix("”").endswith((".", "!", "?", "…")) else "."
+
+
 def position_name(position: int, token: str, longest: int = LONGEST) -> str:
     """ "5 · slow": positions are counted from 1 on the screen; the number tells repeated tokens apart."""
     return f"{position + 1} · {visible(token, longest)}"

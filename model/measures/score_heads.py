@@ -1,11 +1,11 @@
 """Scores every head of a checkpoint over a set of texts and on gold data, and keeps the scores beside the checkpoint.
 
-    python -m model.measures.score_heads CHECKPOINT --data DIR [--sentences N]
+    python -m model.measures.score_heads CHECKPOINT --data DIR [--sentences N] [--genre NAME]
     python -m model.measures.score_heads CHECKPOINT --texts FILE
 
 DIR holds the treebank UD English EWT (``en_ewt-ud-train.conllu``, ``en_ewt-ud-dev.conllu``, packed or not, in any
 folder) and, where coreference is to be scored, ``coref/*.jsonl``. FILE has one text a line. Kinds of heads are measured
-on FILE, without it on sentences of the treebank; syntax and coreference of models with an encoder. The result is
+on FILE, without it on sentences of the treebank, of one genre alone where it is named ("reviews"); syntax and coreference of models with an encoder. The result is
 ``head_scores.json`` in the checkpoint's folder, of texts of your own ``head_scores-NAME.json``. Ctrl-C keeps what is
 measured so far. Several processes share the work: ``torchrun --nproc-per-node 2 -m model.measures.score_heads …``.
 """
@@ -55,6 +55,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help="folder of the treebank and the coreference sets")
     parser.add_argument("--texts", type=Path, help="file of texts of your own, one a line")
     parser.add_argument("--sentences", type=int, default=SENTENCES, help="at most so many examples of each data set")
+    parser.add_argument("--genre", default="", help="measure kinds on this genre of the treebank alone: reviews, email …")
     parser.add_argument("--out", type=Path, help="file for the scores, in place of one beside the checkpoint")
     parser.add_argument("--device", default="auto", help="auto, cuda, mps or cpu")
     options = parser.parse_args(arguments)
@@ -69,13 +70,21 @@ def numbered_texts(options: argparse.Namespace) -> Iterator[tuple[int, str]]:
     """The texts for kinds of heads with their numbers, from 0; blank lines count and are passed over."""
     if options.texts is not None:
         return ((number, line) for number, line in enumerate(lines(options.texts)) if line.strip())
-    return enumerate(sentence.text for sentence in sentences_of(options.data, "dev", options.sentences))
+    sentences = sentences_of(options.data, "dev", options.sentences, options.genre)
+    return enumerate(sentence.text for sentence in sentences)
+
+
+def texts_measured(options: argparse.Namespace) -> str:
+    """What the texts for kinds of heads are called: a file's name, and the genre where one is asked for."""
+    if options.texts is not None:
+        return file_name(options.texts)
+    file = file_name(treebank_file(options.data, "dev"))
+    return f"{file}, {options.genre}" if options.genre else file
 
 
 def measure(options: argparse.Namespace, worker: Worker) -> Measurement:
     """This process's share of everything that the options ask for."""
-    of_texts = options.texts if options.texts is not None else treebank_file(options.data, "dev")
-    total = worker.kinds(f"{file_name(of_texts)}, kinds", numbered_texts(options))
+    total = worker.kinds(f"{texts_measured(options)}, kinds", numbered_texts(options))
     if options.data is not None and worker.checkpoint.config.has_encoder:
         total += gold_measurement(worker, options.data, options.sentences)
     return total
@@ -121,6 +130,7 @@ def command_of(options: argparse.Namespace) -> str:
     words = ["python", "-m", "model.measures.score_heads", name]
     words += [] if options.data is None else ["--data", "DIR"]
     words += [] if options.texts is None else ["--texts", options.texts.name]
+    words += ["--genre", options.genre] if options.genre else []
     return shlex.join(words + ([] if options.sentences == SENTENCES else ["--sentences", str(options.sentences)]))
 
 

@@ -6,13 +6,12 @@ from model import Checkpoint
 from model.measures.outcome import outcome_of, outcome_value
 from model.trace import Trace
 from viz.text import weight_sentences
-from viz.tokens import percent, visible
+from viz.tokens import full_stop, percent, visible
 
 PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
 NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
 NO_HEAD = "This model makes no prediction that could change"
 NO_MASK = "This text has no mask, so the model makes no prediction that could change"
-ENDS = (".”", "!”", "?”", "…”")
 MASKED_HELP = "The token that the model finds most probable in place of the first mask, and that probability."
 
 
@@ -82,7 +81,7 @@ def verdict_of(checkpoint: Checkpoint, trace: Trace, *, typed: bool = False) -> 
     """
     if trace.encoder is not None and trace.decoder is not None:
         said = weight_sentences.quoted(weight_sentences.shortened(output_of(checkpoint, trace)))
-        return f"{'Target' if typed else 'Output'}: {said}{'' if said.endswith(ENDS) else '.'}"
+        return f"{'Target' if typed else 'Output'}: {said}{full_stop(said)}"
     prediction = prediction_of(checkpoint, trace)
     if prediction is None:
         return ""

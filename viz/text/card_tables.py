@@ -11,7 +11,7 @@ from typing import Any
 from model import Config
 from model.edits.checks import sizes_of
 from model.families import OWN, Family
-from viz.tokens import markdown_text, visible
+from viz.tokens import full_stop, markdown_text, visible
 
 NO_CARD: Mapping[str, object] = {}
 ON_RECORD = {"data": "data", "training": "training", "evaluations": "evaluation"}
@@ -56,6 +56,11 @@ MEASURES = {
         "character of texts that it never saw; fewer is better."
     ),
     "bits per token": "Bits per token is the same for each token.",
+    "attention from a repeated token": (
+        "The attention from a repeated token to the one after its first occurrence is measured on random phrases of "
+        "any tokens; “What its heads do” measures the same on shorter ones of tokens that are letters alone, so that "
+        "its number differs."
+    ),
 }
 EVALUATION_COLUMNS = {"result": "result", "what": "what", "examples": "examples"}
 WEB_ADDRESS = re.compile(r"https?:/{2}[\w.-]+(?:/[\w./~%-]*)?")
@@ -213,7 +218,7 @@ def _sentence_at(card: Mapping[str, object], name: str) -> str:
 
 def _sentence(text: str) -> str:
     """The text with a capital and a full stop."""
-    return text[0].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    return text[0].upper() + text[1:] + full_stop(text)
 
 
 def _number_of(number: int, noun: str) -> str:

@@ -48,16 +48,17 @@ def head_called(layer: int, head: int) -> str:
 
 
 def measured_on(scores: HeadScores) -> str:
-    """ "500 sentences of the treebank …"; with how it ended where it was stopped."""
+    """ "500 sentences of reviews in the treebank …"; with how it ended where it was stopped."""
     files = {name.removesuffix(KINDS_OF): count for name, count in scores.counts.items() if name.endswith(KINDS_OF)}
     texts = list_of_names([texts_of(name, count) for name, count in files.items()]) or "no text"
     return f"{texts}{', before it was stopped' if scores.stopped else ''}"
 
 
 def texts_of(file: str, count: int) -> str:
-    """ "500 sentences of the treebank UD English EWT", "20 texts of letters.txt"."""
+    """ "500 sentences of reviews in the treebank UD English EWT", "20 texts of letters.txt"."""
     if file.startswith(TREEBANK):
-        return f"{count:,} sentences of the treebank UD English EWT"
+        genre = file.partition(", ")[2]
+        return f"{count:,} sentences of {f'{genre} in ' if genre else ''}the treebank UD English EWT"
     return f"{count:,} texts of {file}"
 
 

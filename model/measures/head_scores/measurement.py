@@ -10,7 +10,7 @@ from typing import TypeVar
 from tqdm import tqdm
 
 from model.checkpoint import Checkpoint
-from model.errors import InputError
+from model.errors import InputError, printable
 from model.measures.head_scores.coreference import TWINS, PronounQuestion, coreference_hits, in_halves, read_questions
 from model.measures.head_scores.gold_hits import HitsByName, added_hits
 from model.measures.head_scores.kind_sums import SumsByAttention, added
@@ -112,10 +112,16 @@ def file_name(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".xz")
 
 
-def sentences_of(data: Path, part: str, most: int) -> list[ParsedSentence]:
-    """Sentences from all over a treebank's part that are long enough to show something."""
-    sentences = [each for each in read_treebank(treebank_file(data, part)) if len(each.spans) >= LEAST_WORDS]
-    return evenly_spaced(sentences, most)
+def sentences_of(data: Path, part: str, most: int, genre: str = "") -> list[ParsedSentence]:
+    """Sentences from all over a treebank's part that are long enough to show something.
+
+    genre: of which alone; "" for all. InputError where there is none of it.
+    """
+    path = treebank_file(data, part)
+    sentences = [each for each in read_treebank(path) if not genre or each.genre == genre]
+    if genre and not sentences:
+        raise InputError(f"{file_name(path)}: no sentence is of the genre {printable(genre)}.")
+    return evenly_spaced([each for each in sentences if len(each.spans) >= LEAST_WORDS], most)
 
 
 def gold_measurement(worker: Worker, data: Path, most: int) -> Measurement:

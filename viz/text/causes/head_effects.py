@@ -6,9 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.export.share_picture import Bar
-from viz.tokens import counted, decimal, markdown_text, percent, signed
+from viz.tokens import counted, decimal, full_stop, markdown_text, percent, signed
 
-ENDS = (".", "!", "?", "…")  # of a text, after which no full stop follows
 SHOWN = 0.001  # the smallest change that a rounded number shows
 LEAST = 0.01  # a change of probability, or of the last vectors, that somebody would see
 LEAST_NATS = 0.1  # the same of log-odds
@@ -103,7 +102,7 @@ def title(
     """What the head that matters most does, Markdown. before, after: probabilities, or log-odds ``in_nats``."""
     change = after if kind == "stream" else after - before
     if abs(change) < (LEAST_NATS if in_nats else LEAST) and not turned:
-        return "No single head changes this answer."
+        return "No single head changes this answer by much."
     other = f", and {turned_said(kind)}" if turned and kind != "stream" else ""
     if kind != "stream" and change > 0 and not turned:
         other = ": it works against the answer"
@@ -178,7 +177,7 @@ def larger_said(site: tuple[int, int], change: float, *, in_nats: bool = False) 
 
 def written_said(new: str) -> str:
     """What is written without the head of a title, Markdown."""
-    return f"The model then writes “{markdown_text(new)}”{'' if new.endswith(ENDS) else '.'}"
+    return f"The model then writes “{markdown_text(new)}”{full_stop(new)}"
 
 
 def mean_said(before: float, after: float, by_zero: float, *, in_nats: bool = False) -> str:

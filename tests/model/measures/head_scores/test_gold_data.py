@@ -17,6 +17,7 @@ from model.measures.head_scores.treebank import ROOT, ParsedSentence, read_treeb
 from tests import tiny
 
 ROWS = """\
+# sent_id = reviews-217359-0001
 # text = The dog didn't bite.
 1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_
 2\tdog\tdog\tNOUN\tNN\t_\t5\tnsubj\t_\t_
@@ -33,6 +34,7 @@ ROWS = """\
 """
 DOG = ParsedSentence(
     text="The dog didn't bite.",
+    genre="reviews",
     spans=((0, 3), (4, 7), (8, 11), (11, 14), (15, 19), (19, 20)),
     heads=(1, 4, 4, 4, ROOT, 4),
     relations=("det", "nsubj", "aux", "advmod", "root", "punct"),
@@ -58,7 +60,7 @@ def test_a_damaged_treebank_is_refused_by_its_line(tmp_path):
     with pytest.raises(InputError, match=r"bad\.conllu: line 2"):
         list(read_treebank(path))
     path.write_text(ROWS.replace("\t5\tnsubj", "\t55\tnsubj"), encoding="utf-8")
-    with pytest.raises(InputError, match=r"bad\.conllu: line 9"):
+    with pytest.raises(InputError, match=r"bad\.conllu: line 10"):
         list(read_treebank(path))
 
 

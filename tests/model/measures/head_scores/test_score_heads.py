@@ -106,6 +106,19 @@ def test_texts_of_ones_own_have_a_file_of_their_own_with_examples(folder, texts,
         assert (stack.tokens[example.query], stack.tokens[example.key]) == (example.query_token, example.key_token)
 
 
+def test_kinds_can_be_measured_on_one_genre_of_the_treebank_alone(folder, data, monkeypatch):
+    dev = data / "x-ud-dev.conllu"
+    sentence = dev.read_text(encoding="utf-8")[: dev.stat().st_size // 8]
+    dev.write_text(sentence * 5 + f"# sent_id = reviews-1-1\n{sentence}" * 3, encoding="utf-8")
+    run(monkeypatch, folder, "--data", data, "--genre", "reviews")
+    scores = read(folder)
+    assert scores.command == "python -m model.measures.score_heads tiny --data DIR --genre reviews"
+    assert scores.counts["x-ud-dev.conllu, reviews, kinds"] == scores.kinds["encoder"]["next_token"].texts == 3
+    assert scores.counts["x-ud-dev.conllu"] == 8, "syntax is measured on all of them"
+    with pytest.raises(SystemExit, match="no sentence is of the genre email"):
+        run(monkeypatch, folder, "--data", data, "--genre", "email")
+
+
 def test_a_decoder_has_kinds_alone(tmp_path, data, monkeypatch):
     folder = saved(tmp_path, "decoder")
     run(monkeypatch, folder, "--data", data)

@@ -28,8 +28,8 @@ NAN = float("nan")
         ("output", 0.5, False, "the mean probability of the tokens of “good” goes from 93.9 % to 50.0 %."),
         ("stream", 0.25, False, "Without head 4 of layer 1, the last vectors move by 25.0 % of their length."),
         ("label", 0.97, False, "goes from 93.9 % to 97.0 %: it works against the answer."),
-        ("label", 0.935, False, "No single head changes this answer."),
-        ("stream", 0.005, False, "No single head changes this answer."),
+        ("label", 0.935, False, "No single head changes this answer by much."),
+        ("stream", 0.005, False, "No single head changes this answer by much."),
     ],
 )
 def test_the_title_says_what_becomes_of_the_answer(kind, after, turned, expected):
