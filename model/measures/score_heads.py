@@ -5,9 +5,10 @@
 
 DIR holds the treebank UD English EWT (``en_ewt-ud-train.conllu``, ``en_ewt-ud-dev.conllu``, packed or not, in any
 folder) and, where coreference is to be scored, ``coref/*.jsonl``. FILE has one text a line. Kinds of heads are measured
-on FILE, without it on sentences of the treebank, of one genre alone where it is named ("reviews"); syntax and coreference of models with an encoder. The result is
-``head_scores.json`` in the checkpoint's folder, of texts of your own ``head_scores-NAME.json``. Ctrl-C keeps what is
-measured so far. Several processes share the work: ``torchrun --nproc-per-node 2 -m model.measures.score_heads …``.
+on FILE, without it on sentences of the treebank, of one genre alone where it is named ("reviews"); syntax and
+coreference of models with an encoder. The result is ``head_scores.json`` in the checkpoint's folder, of texts of your
+own ``head_scores-NAME.json``. Ctrl-C keeps what is measured so far. Several processes share the work:
+``torchrun --nproc-per-node 2 -m model.measures.score_heads …``.
 """
 
 import argparse
@@ -55,7 +56,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help="folder of the treebank and the coreference sets")
     parser.add_argument("--texts", type=Path, help="file of texts of your own, one a line")
     parser.add_argument("--sentences", type=int, default=SENTENCES, help="at most so many examples of each data set")
-    parser.add_argument("--genre", default="", help="measure kinds on this genre of the treebank alone: reviews, email …")
+    parser.add_argument(
+        "--genre", default="", help="measure kinds on this genre of the treebank alone: reviews, email …"
+    )
     parser.add_argument("--out", type=Path, help="file for the scores, in place of one beside the checkpoint")
     parser.add_argument("--device", default="auto", help="auto, cuda, mps or cpu")
     options = parser.parse_args(arguments)

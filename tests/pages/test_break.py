@@ -54,8 +54,10 @@ def test_the_token_that_no_head_may_look_at_can_be_chosen_and_is_the_key_of_othe
     text = "The film was slow, but I loved it."
     app = opened("break.py", text=text, experiment="hide")
     assert app.selectbox(key="hidden_key").value == 7
-    assert "goes from 93.92" in measured(app).replace("\\", "")
-    assert "to 23.53" in measured(app).replace("\\", "")
+    loved = Edits(hidden=frozenset({HiddenKey("encoder", 7)}))
+    before, after = (100 * checkpoint.classify(text, edits=edits)["positive"] for edits in (Edits(), loved))
+    assert f"goes from {before:.2f}" in measured(app)
+    assert f"to {after:.2f}" in measured(app)
     app.selectbox(key="hidden_key").set_value(3).run()
     assert app.query_params["key"] == "3"
     edits = Edits(hidden=frozenset({HiddenKey("encoder", 3)}))

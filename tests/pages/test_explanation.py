@@ -132,9 +132,9 @@ def test_a_chosen_token_says_its_numbers_and_what_becomes_of_the_answer():
     checkpoint = load_checkpoint("sentiment")
     trace: Any = checkpoint.trace(TEXT)
     at = trace.encoder.names().index("slow")
-    after = without(checkpoint, trace, at)
+    before, after = checkpoint.classify(TEXT)["positive"], without(checkpoint, trace, at)
     said = text_of(opened(PAGE, text=TEXT, key=str(at)))
-    assert f"Without “slow”, the verdict “positive” goes from 93.9 % to {100 * after:.1f} %." in said
+    assert f"Without “slow”, the verdict “positive” goes from {100 * before:.1f} % to {100 * after:.1f} %." in said
 
 
 def test_the_rollout_by_layer_is_that_of_the_measure_with_and_without_the_residual_stream():

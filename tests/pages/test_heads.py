@@ -323,7 +323,9 @@ def test_a_mask_goes_in_the_place_of_the_last_word():
 def test_the_chosen_head_is_said_to_be_what_the_file_of_scores_says():
     app = opened("heads.py", checkpoint="stories", layer="5", head="0")
     (said,) = [
-        caption.value for caption in app.main.caption if caption.value.startswith("Over 500 sentences of the treebank")
+        caption.value
+        for caption in app.main.caption
+        if caption.value.startswith("Over 430 sentences of reviews in the treebank UD English EWT")
     ]
     scores = read_head_scores(CHECKPOINTS / "stories")
     assert scores is not None

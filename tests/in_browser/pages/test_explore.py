@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, WebSocket, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from model import Edits, HeadSite, load_checkpoint
+from model import Edits, HeadSite, HiddenKey, load_checkpoint
 from tests.running import (
     answered,
     comes_true,
@@ -173,7 +173,15 @@ def test_the_three_results_come_and_a_press_does_what_was_said(browser, address)
     with visitor(browser) as page:
         open_page(page, address, "Explore")
         results = page.locator(".st-key-changes strong")
-        changes = ["93.9 % → 94.4 %", "93.9 % → 18.1 %", "93.9 % → 23.5 %"]
+        head, word = HeadSite("encoder", *FOUND), HiddenKey("encoder", LOVED)
+        changed = [
+            (SENTENCE, Edits(muted=frozenset({head}))),
+            ("I loved the film, but it was slow.", Edits()),
+            (SENTENCE, Edits(hidden=frozenset({word}))),
+        ]
+        classify = load_checkpoint("sentiment").classify
+        now, *after = (100 * classify(text, edits)["positive"] for text, edits in [(SENTENCE, Edits()), *changed])
+        changes = [f"{now:.1f} % → {share:.1f} %" for share in after]
         expect(results).to_have_text([re.compile(text.replace(" ", r"\s")) for text in changes])
         press(page, "Swap the halves")
         has_text(page, "I loved the film, but it was slow.")

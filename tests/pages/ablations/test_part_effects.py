@@ -118,14 +118,14 @@ def test_a_model_without_a_head_is_followed_by_its_last_vectors():
 
 
 def test_where_nothing_moves_the_page_says_so_and_what_it_means():
-    app = opened("break.py", text="bad")
+    app = opened("break.py", text="terrible")
     assert app.title[0].value == "Apart from the norms, this text needs no single part of the formula."
     assert any(
-        "Apart from the norms, no part moves the probability of “negative” (> 99.9 %) by more than 0.02"
+        "Apart from the norms, no part moves the probability of “negative” (> 99.9 %) by more than 0.0"
         in text.value.replace("\u00a0", " ").replace("\\", "")
         for text in app.markdown
     )
-    still = [text.value for text in opened("break.py", text="bad", experiment="scale").markdown]
+    still = [text.value for text in opened("break.py", text="terrible", experiment="scale").markdown]
     assert any("**The answer hardly changes** (" in text and EXPERIMENTS["scale"].unmoved in text for text in still)
     moved = [text.value for text in opened("break.py", text=TURNS, experiment="scale").markdown]
     assert not any("hardly changes" in text for text in moved)
@@ -133,15 +133,17 @@ def test_where_nothing_moves_the_page_says_so_and_what_it_means():
 
 def test_where_the_answer_stays_and_the_stream_moves_one_sentence_says_both_with_the_number_that_was_measured():
     checkpoint: Any = load_checkpoint("sentiment", device="cpu")
-    runs = [checkpoint.trace(FILM, edits=edits).encoder.blocks[-1] for edits in (Edits(), ENCODER["shuffle"])]
+    text = "I loved it."
+    answers = [100 * checkpoint.classify(text, edits)["positive"] for edits in (Edits(), ENCODER["shuffle"])]
+    runs = [checkpoint.trace(text, edits=edits).encoder.blocks[-1] for edits in (Edits(), ENCODER["shuffle"])]
     before, after = (run.stream_out.double().numpy() for run in runs)
     share = f"{100 * np.linalg.norm(after - before) / np.linalg.norm(before):.0f} %"
-    app = opened("break.py", text=FILM, experiment="shuffle")
+    app = opened("break.py", text=text, experiment="shuffle")
     texts = [text.value.replace("\u00a0", " ").replace("\\", "") for text in app.markdown]
     (unmoved,) = [text for text in texts if "hardly changes" in text]
     (measured,) = [text for text in texts if text.startswith("**Measured here.**")]
     assert unmoved.startswith(
-        "**The answer hardly changes** (93.9 → 93.9 %), although the stream after the last layer "
+        "**The answer hardly changes** ({:.1f} → {:.1f} %), although the stream after the last layer ".format(*answers)
     )
     assert f"moves by {share} of its length. " in unmoved
     assert measured.endswith(f"The stream after the last layer moves by {share} of its length.")
@@ -307,7 +309,7 @@ def test_the_picture_to_share_has_the_numbers_of_the_finding_and_no_head(page, m
 @pytest.mark.parametrize(
     ("experiment", "begins"),
     [
-        ("hide", "Forbid looking at “loved”: the verdict changes; “positive” goes from 93.9"),
+        ("hide", "Forbid looking at “loved”: the verdict changes; “positive” goes from "),
         ("uniform", "Without a choice of where to look, "),
     ],
 )
@@ -325,8 +327,10 @@ def test_the_part_that_was_pressed_is_the_title_and_the_largest_stands_in_the_se
 
 
 def test_a_verdict_that_moves_by_less_than_its_title_can_say_stays():
-    assert "stays at 93.9\u00a0% positive." in opened("break.py", text=FILM, experiment="shuffle").title[0].value
-    assert (
-        "changes; “positive” goes from 93.9\u00a0% to 23.5\u00a0%."
-        in opened("break.py", text=FILM, experiment="hide", key="7").title[0].value
-    )
+    classify = load_checkpoint("sentiment", device="cpu").classify
+    stays, still = "I loved it.", opened("break.py", text="I loved it.", experiment="shuffle")
+    assert f"stays at {100 * classify(stays)['positive']:.1f}\u00a0% positive." in still.title[0].value
+    loved = Edits(hidden=frozenset({HiddenKey("encoder", 7)}))
+    before, after = (100 * classify(FILM, edits)["positive"] for edits in (Edits(), loved))
+    turns = opened("break.py", text=FILM, experiment="hide", key="7")
+    assert f"changes; “positive” goes from {before:.1f}\u00a0% to {after:.1f}\u00a0%." in turns.title[0].value

@@ -86,8 +86,6 @@ def test_the_first_sentence_does_not_mind_its_hardest_looking_heads_and_minds_th
     muted, forbidden = asked(MATTERING), asked(MATTERING, number=2)
     assert right(muted) == ["Stays within 2 points"]
     assert right(forbidden) == ["Another answer wins"]
-    assert [row["said"] for row in chart(muted)] == ["93.9\u00a0%", "94.4\u00a0%", "73.2\u00a0%"]
-    assert chart(forbidden)[-1]["said"] == "23.5\u00a0%"
 
 
 @pytest.mark.parametrize("number", [1, 2])

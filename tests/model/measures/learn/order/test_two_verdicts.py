@@ -25,20 +25,19 @@ def test_the_verdicts_are_the_softmax_of_the_logits(sentiment):
     measured = two_verdicts(sentiment, *traces)
     shares = [torch.softmax(trace.logits.double(), 0)[1].item() for trace in traces]
     assert (measured.first, measured.second) == pytest.approx(shares)
-    assert (measured.answer, measured.same_answer) == ("positive", False)
-    assert [round(100 * share, 1) for share in shares] == [93.9, 18.1]
+    assert (measured.answer, measured.same_answer) == ("positive", shares[1] > 1 / 2)
 
 
 def test_without_positions_both_orders_get_one_verdict(sentiment):
     measured = two_verdicts(sentiment, *(sentiment.trace(text, edits=WITHOUT) for text in ORDERS))
     assert measured.distance == 0
-    assert round(100 * measured.first, 1) == round(100 * measured.second, 1) == 90.2
+    assert measured.first == pytest.approx(sentiment.classify(ORDERS[0], edits=WITHOUT)["positive"])
 
 
 def test_the_answer_is_that_of_the_first_text(sentiment):
     measured = two_verdicts(sentiment, *(sentiment.trace(text) for text in reversed(ORDERS)))
     assert measured.answer == "negative"
-    assert measured.first == pytest.approx(1 - 0.1806, abs=1e-3)
+    assert measured.first == pytest.approx(sentiment.classify(ORDERS[1])["negative"])
 
 
 @pytest.mark.parametrize(
