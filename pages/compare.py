@@ -62,8 +62,9 @@ HOW_TO_READ = """
 - Each cell is a head; the first layer is at the top. Its number says how many percent of the head's attention are
   elsewhere in B: half the sum of all differences of a row, averaged over the tokens that have a partner. 0: the head
   looks at the same tokens; 100: at none of them.
-- Tokens are partners where both texts have the same piece; between two of these, in order, where both texts have as
-  many; and where a piece has only moved. What a head gives to a token without a partner counts as elsewhere.
+- Tokens are partners where both texts have the same piece in the same order, and where a piece that each has once has
+  only moved; what is left between them, in order, where both texts have as many. What a head gives to a token
+  without a partner counts as elsewhere.
 - Rows and columns stand in the order of A, also in the picture of B. What one text has alone stands among its
   neighbours, marked “A alone” or “B alone”.
 - **Difference** is B − A: blue and + mark keys that get more in B, orange and − keys that get less. A row is a query, a
@@ -105,6 +106,7 @@ ALIKE_HELP = (
     f"A text of more than {LONGEST} tokens is left out. "
     "By chance: the same with the other head's weights in random order among the keys that it looks at."
 )
+MADE = "B is made of A here, with a word or two in another place: type a text of your own."
 OWN_TEXT = "B was empty: it is the text that the page makes of A again."
 LIST_TITLE = "All heads, those that differ most first"
 CSV_HELP = "Every head with its partner and its distance, with all digits."
@@ -188,6 +190,8 @@ def ask_text(selection: Selection) -> None:
         on_change=take_other,
         label_visibility="collapsed",
     )
+    if not selection.of(CompareSettings).other:
+        st.caption(MADE, width="content")
 
 
 def ask_model(selection: Selection) -> None:

@@ -74,7 +74,7 @@ REFUSED_EDIT = "_edit_too_large"  # in the session: why an edit was not taken
 LOST = "The edit of this address was too long for it, and the server no longer has it: open its file, or edit anew."
 HELD = (
     "This edit takes {} characters, more than the {:,} that an address may hold: a shared link opens without it once "
-    "the server has forgotten it, and other pages do not have it. Save it as a file below."
+    "the server has forgotten it, and only Compare has it beside this page. Save it as a file below."
 )
 SEEN_ELSEWHERE = (
     "The address holds this edit, for this text. It is kept while you visit other pages: Break the formula computes "

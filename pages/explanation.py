@@ -19,6 +19,7 @@ from pages.parts.explanation.token_measures import (
     largest,
     stop,
     token_measures,
+    top_otherwise,
     with_residual,
 )
 from pages.parts.frame.downloads import button, download_name, files, share_bars
@@ -113,7 +114,7 @@ def show() -> None:
         remember(selection)
         measures = None if reason else token_measures(selection)
     with top:
-        title, sentence = ("", "") if measures is None else found(measures)
+        title, sentence = ("", "") if measures is None else found(selection, measures)
         show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if sentence else None)
         if measures is not None:
             show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
@@ -179,7 +180,7 @@ def show_stopped(measures: TokenMeasures) -> None:
             st.button("Go on", key="go_on_measuring", on_click=go_on)
 
 
-def found(measures: TokenMeasures) -> tuple[str, str]:
+def found(selection: Selection, measures: TokenMeasures) -> tuple[str, str]:
     """Title and sentence, as far as they are known."""
     if not measures.comparable:
         return "", TOO_SHORT
@@ -196,6 +197,13 @@ def found(measures: TokenMeasures) -> tuple[str, str]:
     sentence = sentences.sentence(effect_said(measures, most), agreement, best_of(measures))
     if elsewhere:
         sentence += f" {sentences.most_elsewhere(sentences.named(measures.tokens, attended))}"
+    other = top_otherwise(selection, measures)
+    if other not in (None, first):
+        named = sentences.named(measures.tokens, other)
+        sentence += f" {sentences.rolled_out_otherwise(named, residual=not with_residual(selection))}"
+    words = trace_of(selection, Edits()).text_stack.words or ()
+    if words and words[most] is not None and words.count(words[most]) > 1:
+        sentence += f" {sentences.piece_said(sentences.named(measures.tokens, most))}"
     return title, sentence
 
 

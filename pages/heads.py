@@ -210,6 +210,7 @@ def found(selection: Selection, effects: HeadEffects) -> tuple[str, str]:
         float(effects.numbers[site]),
         turned=bool(effects.turned[site]),
         in_nats=effects.in_nats,
+        whose=whose_heads(selection, effects),
     )
     sentence = sentences.sentence(
         kind,
@@ -220,6 +221,7 @@ def found(selection: Selection, effects: HeadEffects) -> tuple[str, str]:
         whose=whose_heads(selection, effects),
         back=back,
         alone=bool(effects.turned.any()),
+        zero=selection.of(HeadsSettings).baseline == "zero",
     )
     second = second_answer(selection)
     behind = "" if second is None else sentences.runner_up_said(effects.named, *second)

@@ -22,6 +22,7 @@ from pages.parts.compare.second_text import second_text
 from pages.parts.compare.settings import CompareSettings
 from pages.parts.compare.token_links import with_link
 from pages.parts.compare.two_passes import TwoPasses
+from pages.parts.edit import kept_edits
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import KINDS
 from tests.pages.test_break import values
@@ -32,6 +33,7 @@ from viz.text.causes.two_runs import title
 PAGE = "compare.py"
 FILM, SWAPPED = "The film was slow, but I loved it.", "I loved the film, but it was slow."
 LONGER = "The new film was not slow, but we loved it."
+MADE_OF_A = "B is made of A here, with a word or two in another place: type a text of your own."
 
 
 def numbers(app: AppTest) -> dict[tuple[int, int], float]:
@@ -170,6 +172,35 @@ def test_without_an_edit_the_page_says_so_and_leads_to_one():
     button(app, "Compare two texts").click().run()
     assert not app.error
     assert len(numbers(app)) == 32
+
+
+def test_an_edit_too_long_for_an_address_is_compared_as_well(monkeypatch):
+    site = HeadSite("encoder", 1, 2)
+    edits = Edits(overwritten=frozenset(Overwrite(site, query, 0, 1.0, True) for query in range(10)))
+    monkeypatch.setattr(kept_edits, "LONGEST_EDIT", 10)
+    app = opened(PAGE, text=FILM, against="edits", **kept_edits.changes_of(edits.to_text()))
+    checkpoint = load_checkpoint("sentiment")
+    first, second = (checkpoint.trace(FILM, edits=each).encoder.weights() for each in (Edits(), edits))
+    expected = 0.5 * (first - second).abs().sum(dim=-1).mean(dim=-1)
+    shown = numbers(app)
+    assert [shown[each] for each in np.ndindex(4, 8)] == pytest.approx(expected.flatten().tolist(), abs=1e-6)
+    assert shown[1, 2] > 0.1
+
+
+def test_what_carries_the_difference_names_the_token_of_b_that_it_takes(monkeypatch):
+    monkeypatch.setattr(patched_answers, "AT_ONCE", 300.0)
+    good, bad = "The food was good.", "The food was bad."
+    assert "With the stream at 4 · good (there of 4 · bad), as it enters layer" in text_of(
+        opened(PAGE, text=good, other=bad, part="stream")
+    )
+
+
+def test_a_second_text_that_the_page_made_is_said_to_be_made():
+    made = [
+        MADE_OF_A in [caption.value for caption in opened(PAGE, **at).caption]
+        for at in ({"text": FILM}, {"text": FILM, "other": LONGER})
+    ]
+    assert made == [True, False]
 
 
 def test_models_of_other_sizes_are_compared_with_the_most_similar_head():

@@ -109,6 +109,27 @@ def test_title_and_sentence_compare_attention_with_the_effect_of_leaving_out():
     assert f"Kendall's τ = {result.statistic:.2f}, p = {result.pvalue:.2g}" in said
 
 
+def test_the_token_that_is_first_with_attention_rolled_out_otherwise_is_named_where_it_is_another():
+    checkpoint, said = load_checkpoint("sentiment"), {True: 0, False: 0}
+    for text in (TEXT, "The soup was cold, but the waiter was kind and the soup was cheap.", "It was not bad at all."):
+        trace: Any = checkpoint.trace(text)
+        first = [
+            trace.encoder.names()[int(attention_shares(checkpoint, trace, residual=residual)[-1].argmax())]
+            for residual in (True, False)
+        ]
+        shown = text_of(opened(PAGE, text=text))
+        differs = first[0] != first[1]
+        assert (f"Rolled out without the residual stream (below), attention puts “{first[1]}”" in shown) == differs
+        said[differs] += 1
+    assert said[False]
+
+
+def test_a_piece_of_a_word_is_said_to_be_one_where_the_answer_depends_on_it_most():
+    app = opened(PAGE, text="Unforgettablest")
+    assert "is a piece of a word; each piece is left out by itself." in text_of(app)
+    assert "is a piece of a word" not in text_of(opened(PAGE, text=TEXT))
+
+
 def test_what_is_muted_elsewhere_is_said_to_be_left_out_of_account():
     said = [
         any("do not count on this page" in caption.value for caption in opened(PAGE, text=TEXT, **muted).caption)

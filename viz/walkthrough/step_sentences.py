@@ -14,10 +14,11 @@ from viz.export.package_check import package_check
 from viz.export.provenance import Provenance, comment
 from viz.export.trace_code import Target, trace_code
 from viz.text.head_findings import token_name
-from viz.tokens import counted, decimal, markdown_text
+from viz.tokens import counted, decimal, list_of_names, markdown_text
 from viz.walkthrough import answer_sentences
 from viz.walkthrough.step_numbers import names_of, share, short, weight_text
 
+MOST_MUTED = 3  # heads that are named
 TITLES = {
     "embedding": "embedding",
     "position": "position",
@@ -177,12 +178,13 @@ def _edited(path: WeightPath) -> str:
         return ""
     if edits != Edits(muted=edits.muted):
         return f" This pass is edited: {markdown_text(edits.to_text())}."
-    first, *others = sorted(edits.muted)
-    more = f" and {len(others)} more {'heads' if len(others) > 1 else 'head'}" if others else ""
+    sites = sorted(edits.muted)
+    names = [f"head {counted(one.head)} of layer {counted(one.layer)}" for one in sites[:MOST_MUTED]]
+    names += [f"{len(sites) - MOST_MUTED} more heads"] if len(sites) > MOST_MUTED else []
     kind = "cross" if site.attention == "cross" else "self"
     here = HeadSite(site.stack, site.layer, site.head, kind) in edits.muted
     looks = " A muted head still computes its weights; its context is set to zero." if here else ""
-    return f" The model ran with head {counted(first.head)} of layer {counted(first.layer)}{more} muted.{looks}"
+    return f" The model ran with {list_of_names(names)} muted.{looks}"
 
 
 def idea(path: WeightPath, step: str, quantities: Mapping[str, Quantity]) -> str:

@@ -1,5 +1,6 @@
 """Which token of one pass stands for which token of another: of two texts, or of one text that two tokenizers cut."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -108,14 +109,20 @@ def piece_pairs(first: StackTrace, second: StackTrace, texts: Sequence[str]) -> 
 def paired(first: Sequence[Hashable], second: Sequence[Hashable], *sorts: Sequence[Hashable]) -> Pairs:
     """Partners by what stands at each place (keys) and of which sort it is, as whether the tokenizer added it.
 
-    First the longest common subsequence of keys. Between its neighbours, those of a sort are partners in order where
-    there are as many on both sides: "dog" and "cat" in the same frame. Of what is left, equal keys are partners in
-    order: words that only moved.
+    First the longest common subsequence of keys, then keys that each text has once: words that only moved. Between the
+    neighbours of the subsequence, what is left of a sort are partners in order where there are as many on both sides:
+    "dog" and "cat" in the same frame. Of what is left then, equal keys are partners in order.
     """
     pairs = list(common_subsequence(first, second))
     edges = [(-1, -1), *pairs, (len(first), len(second))]
+    pairs += moved_once(first, second, pairs)
+    taken = [{pair[which] for pair in pairs} for which in (0, 1)]
     for (left, above), (right, below) in pairwise(edges):
-        pairs += same_frame(range(left + 1, right), range(above + 1, below), *sorts)
+        free = [
+            [place for place in stretch if place not in already]
+            for stretch, already in zip((range(left + 1, right), range(above + 1, below)), taken, strict=True)
+        ]
+        pairs += same_frame(*free, *sorts)
     left_first, left_second = (
         [place for place in range(len(side)) if place not in {pair[which] for pair in pairs}]
         for which, side in enumerate((first, second))
@@ -126,6 +133,18 @@ def paired(first: Sequence[Hashable], second: Sequence[Hashable], *sorts: Sequen
             left_second.remove(moved)
             pairs.append((place, moved))
     return tuple(sorted(pairs))
+
+
+def moved_once(first: Sequence[Hashable], second: Sequence[Hashable], pairs: Sequence[tuple[int, int]]) -> Pairs:
+    """Places of keys that both have exactly once, without those that are paired."""
+    counts = Counter(first), Counter(second)
+    once = {key: place for place, key in enumerate(second) if counts[1][key] == 1}
+    paired_first = {place for place, _ in pairs}
+    return tuple(
+        (place, once[key])
+        for place, key in enumerate(first)
+        if counts[0][key] == 1 and key in once and place not in paired_first
+    )
 
 
 def same_frame(first: Iterable[int], second: Iterable[int], *sorts: Sequence[Hashable]) -> list[tuple[int, int]]:

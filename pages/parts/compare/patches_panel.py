@@ -1,13 +1,13 @@
 """A's answer with single parts of B: what carries the difference."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import streamlit as st
 
 from pages.parts.compare.patched_answers import AT_ONCE, PatchedAnswers, has_weights, patched_answers
 from pages.parts.compare.settings import PARTS, CompareSettings
-from pages.parts.compare.two_passes import TwoPasses, two_passes
+from pages.parts.compare.two_passes import TwoPasses, names_of, two_passes
 from pages.parts.frame.theme import theme
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, run_again
@@ -82,7 +82,8 @@ def draw_patches(patches: PatchedAnswers) -> None:
     """The effect matrix, and the part with the largest effect."""
     column = "position" if patches.part == "stream" else "head"
     kind, before, most = patches.outcome.kind, patches.before, patches.most()
-    names = {site: part_name(column, site, patches.columns) for site in np.ndindex(*patches.after.shape)}
+    partners = partner_names(two_passes(current())) if patches.part == "stream" else {}
+    names = {site: part_name(column, site, patches.columns, partners) for site in np.ndindex(*patches.after.shape)}
     said = {site: sentences.patch_said(kind, name, before, float(patches.after[site])) for site, name in names.items()}
     if not patches.layers_left:
         after = float(patches.after[most])
@@ -94,10 +95,23 @@ def draw_patches(patches: PatchedAnswers) -> None:
     )
 
 
-def part_name(column: str, site: tuple[int, int], columns: Sequence[str]) -> str:
-    """A part of B in words."""
+def partner_names(passes: TwoPasses) -> dict[int, str]:
+    """The token of B whose stream goes to a position of A, where it is another token, by that position."""
+    if passes.names[0] != "encoder" and passes.traces[0].encoder is not None:
+        return {}  # of the decoder: both read one text
+    names = names_of(passes.stacks, passes.units)
+    return {
+        place: position_name(other, names[1][other])
+        for place, other in enumerate(passes.units.places())
+        if other is not None and names[0][place] != names[1][other]
+    }
+
+
+def part_name(column: str, site: tuple[int, int], columns: Sequence[str], partners: Mapping[int, str]) -> str:
+    """A part of B in words. partners: as ``partner_names``."""
     if column == "position":
-        return f"the stream at {columns[site[1]]}, as it enters layer {counted(site[0])},"
+        of = f" (there of {partners[site[1]]})" if site[1] in partners else ""
+        return f"the stream at {columns[site[1]]}{of}, as it enters layer {counted(site[0])},"
     return f"layer {counted(site[0])}, head {columns[site[1]]}"
 
 

@@ -11,6 +11,7 @@ import { el } from "../../../viz/explorer/browser/element.js"
  * @property {Token[]} second
  * @property {[number, number][]} pairs
  * @property {string} hint
+ * @property {string} wide
  */
 /** @typedef {{ side: 0 | 1, place: number }} Chosen */
 
@@ -64,7 +65,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     ),
   )
   const strip = el("div", { className: "strip" }, el("div", {}, rows[0], lines, rows[1]))
-  root.replaceChildren(strip, hint)
+  const wide = el("p", { className: "hint", hidden: true }, data.wide)
+  root.replaceChildren(strip, wide, hint)
 
   /** @param {Chosen} token */
   const press = (token) => {
@@ -100,6 +102,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   const draw = () => {
     if (!root.contains(lines)) return
+    wide.hidden = strip.scrollWidth <= strip.clientWidth + 1
     const above = lines.getBoundingClientRect().left
     /** @param {HTMLElement} button */
     const middle = (button) => {

@@ -9,6 +9,7 @@ from pages.parts.components.component import component
 
 KEY = "token_links"
 MARKUP = '<div class="paired" role="group" aria-label="Which tokens are partners"></div>'
+WIDE = "The texts are wider than the page: move them sideways to see the other tokens."
 Token = dict[str, Any]  # its name, what is said of it, and whether the tokenizer added it
 
 
@@ -21,7 +22,7 @@ def token_links(
 ) -> None:
     """Draw it. After a token of each was pressed, both stand in the session state under the key, as ``.link``."""
     draw = component("token_links", __file__, MARKUP)
-    data = {"first": list(first), "second": list(second), "pairs": list(map(list, pairs)), "hint": hint}
+    data = {"first": list(first), "second": list(second), "pairs": list(map(list, pairs)), "hint": hint, "wide": WIDE}
     draw(key=KEY, data=data, height="content", on_link_change=on_link)
 
 

@@ -9,6 +9,7 @@ from model.measures.two_runs.token_pairs import Pairing, Unit, by_hand, piece_pa
 from model.trace import AttentionTrace, StackTrace, Trace
 from pages.parts.compare.second_text import second_text
 from pages.parts.compare.settings import CompareSettings
+from pages.parts.edit.kept_edits import edit_text
 from pages.parts.models.catalogue import checkpoint_names, label_of
 from pages.parts.passes import edits_of, trace_key, trace_of
 from pages.parts.prediction import output_of
@@ -117,8 +118,8 @@ def model_beside(selection: Selection) -> str:
 
 
 def edits_beside(selection: Selection, checkpoint: Checkpoint) -> Edits:
-    """What is kept on the page Break the formula, and the heads that are muted. InputError where that is nothing."""
-    kept, muted = Edits.from_text(selection.edits), edits_of(selection, checkpoint).muted
+    """What is kept on the pages Break the formula and Edit, and the heads that are muted. InputError for nothing."""
+    kept, muted = Edits.from_text(edit_text(selection)), edits_of(selection, checkpoint).muted
     edits = replace(kept, muted=kept.muted | muted)
     if edits == NO:
         raise InputError(NO_EDITS)

@@ -147,6 +147,13 @@ def with_residual(selection: Selection) -> bool:
     return selection.of(ExplanationSettings).rollout == ROLLOUTS[0]
 
 
+def top_otherwise(selection: Selection, measures: TokenMeasures) -> int | None:
+    """The token that stands out if attention is rolled out in the way that was not chosen; None where none does."""
+    checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
+    shares = attention_shares(checkpoint, trace, residual=not with_residual(selection))
+    return measures.rolled_out(shares.double().numpy()).top("attention")
+
+
 def head_looking_at(weights: Sequence[Float[np.ndarray, "head query key"]], key: int) -> tuple[int, int]:
     """Layer and head with the largest mean weight on a key, over all queries. weights: of each layer."""
     means = [layer[:, :, key].mean(axis=1) for layer in weights]

@@ -347,7 +347,7 @@ def test_a_head_muted_inside_stays_muted_in_explore_until_it_is_given_back(brows
         expect(page.get_by_text("The model ran with head 2 of layer 1 muted.")).to_be_visible()
         assert weight_inside(page, 1, 4) == pytest.approx(weight(sentiment, first), abs=1e-6)
         pick(page, "Mute this head")
-        expect(page.get_by_text("The model ran with head 2 of layer 1 and 1 more head muted.")).to_be_visible()
+        expect(page.get_by_text("The model ran with head 2 of layer 1 and head 5 of layer 2 muted.")).to_be_visible()
         page.get_by_role("link", name="See it in Explore").click()
         has_page(page, "Explore")
         expect(page.locator(".readout")).to_contain_text("Layer 2, head 5: query 3")

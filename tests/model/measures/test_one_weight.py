@@ -315,12 +315,18 @@ def test_the_query_that_gives_most_to_a_key_may_be_left_out():
 
 
 def test_the_answer_names_what_is_edited():
-    checkpoint, heads = tiny.checkpoint(), [HeadSite("encoder", 0, head) for head in (1, 2, 3)]
+    checkpoint = tiny.checkpoint()
+    heads = [
+        *(HeadSite("encoder", 0, head) for head in (1, 2, 3)),
+        HeadSite("encoder", 1, 0),
+        HeadSite("encoder", 1, 1),
+    ]
+    two, three = "head 2 of layer 1 and head 3 of layer 1", "head 2 of layer 1, head 3 of layer 1, head 4 of layer 1"
     for edits, end in (
         (Edits(), "to key 2 · dog."),
         (Edits(muted=frozenset(heads[:1])), " The model ran with head 2 of layer 1 muted."),
-        (Edits(muted=frozenset(heads[:2])), " The model ran with head 2 of layer 1 and 1 more head muted."),
-        (Edits(muted=frozenset(heads)), " The model ran with head 2 of layer 1 and 2 more heads muted."),
+        (Edits(muted=frozenset(heads[:2])), f" The model ran with {two} muted."),
+        (Edits(muted=frozenset(heads)), f" The model ran with {three} and 2 more heads muted."),
         (Edits(temperature=2.0), r" This pass is edited: temperature\_2."),
     ):
         assert step_sentences.answer(path_in(checkpoint, edits=edits)).endswith(end)

@@ -284,8 +284,8 @@ ADDRESSES = [
         "layer=1&off=0.0_0.3&mute=1&step=heads",
         {
             "layer": Control("Layer", "2"),
-            "off": Said("The model ran with head 1 of layer 1 and 1 more head muted."),
-            "mute": Said("The model ran with head 1 of layer 1 and 1 more head muted."),
+            "off": Said("The model ran with head 1 of layer 1 and head 4 of layer 1 muted."),
+            "mute": Said("The model ran with head 1 of layer 1 and head 4 of layer 1 muted."),
             "step": Said(heading("heads")),
         },
     ),

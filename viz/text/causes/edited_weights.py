@@ -33,7 +33,8 @@ def suggestion(look: Look, kind: str, name: str, before: float, after: float, *,
     other = ", and another would be likelier" if turned and kind != "output" else ""
     changed = goes(kind, before, after).replace("goes from", "would go from").replace("move by", "would move by")
     said = f"If {look.query} looked at {look.key} alone, {answer_named(kind, name)} {changed}{other}."
-    return said, f"In {head_name(look.site)}, the weight is {percent(look.before, 1)}. {UNEDITED}"
+    most = f"Of the weights of {head_name(look.site)} that were tried, this one changes the answer most"
+    return said, f"{most}; it is {percent(look.before, 1)} now. {UNEDITED}"
 
 
 def nothing_to_suggest(look: Look, kind: str, name: str, before: float, after: float) -> tuple[str, str]:

@@ -98,8 +98,12 @@ def title(
     *,
     turned: bool,
     in_nats: bool = False,
+    whose: str = "",
 ) -> str:
-    """What the head that matters most does, Markdown. before, after: probabilities, or log-odds ``in_nats``."""
+    """What the head that matters most does, Markdown. before, after: probabilities, or log-odds ``in_nats``.
+
+    whose: the attention that it is of, where there are several.
+    """
     change = after if kind == "stream" else after - before
     if abs(change) < (LEAST_NATS if in_nats else LEAST) and not turned:
         return "No single head changes this answer by much."
@@ -107,7 +111,8 @@ def title(
     if kind != "stream" and change > 0 and not turned:
         other = ": it works against the answer"
     answer = odds_named(kind, name) if in_nats else answer_named(kind, name)
-    return f"Without {head_named(site)}, {answer} {goes(kind, before, after, in_nats=in_nats)}{other}."
+    of = f" of the {whose.partition(',')[0]}" if whose else ""
+    return f"Without {head_named(site)}{of}, {answer} {goes(kind, before, after, in_nats=in_nats)}{other}."
 
 
 def sentence(
@@ -120,12 +125,14 @@ def sentence(
     whose: str = "",
     back: bool = False,
     alone: bool = False,
+    zero: bool = True,
 ) -> str:
     """How that compares with the other heads, Markdown.
 
     needed: how many heads keep the answer, all others muted; None where that is not known, or nothing could change.
     whose: the attention that the heads are of, where there are several. back: whether with fewer heads muted the answer
-    is another, so that it comes back. alone: whether it is another without some head alone.
+    is another, so that it comes back. alone: whether it is another without some head alone. zero: whether zero stands
+    in the place of heads; a mean over tokens still tells of them.
     """
     of = f" of {whose}" if whose else ""
     sizes = np.abs(changes)
@@ -151,7 +158,7 @@ def sentence(
             if needed == sizes.size
             else f"The {needed} heads with the largest effect, for the answer or against it, are enough"
         )
-        none_knows = "" if of else ", so that no token knows of another"
+        none_knows = "" if of or not zero else ", so that no token knows of another"
         enough = f"Even with every head{of} muted{none_knows}, the answer stays" if needed == 0 else enough
         if back:
             parts.append(back_said(needed))

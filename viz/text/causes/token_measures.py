@@ -77,6 +77,17 @@ def most_elsewhere(token: str) -> str:
     return f"The largest share of the attention, rolled out, is on {token}, which cannot be left out."
 
 
+def piece_said(token: str) -> str:
+    """That a token is part of a word, Markdown. token: as ``named``."""
+    return f"{token} is a piece of a word; each piece is left out by itself."
+
+
+def rolled_out_otherwise(token: str, *, residual: bool) -> str:
+    """Which token comes first if attention is rolled out in the other way, Markdown. residual: whether that has it."""
+    way = "with the residual stream" if residual else "without the residual stream"
+    return f"Rolled out {way} (below), attention puts {token} first."
+
+
 def first_of(values: Float[np.ndarray, " token"], places: Sequence[int], least: float = 0.0) -> int | None:
     """The place with the largest size; None where all sizes are alike, or none is as large as ``least``."""
     sizes = {at: abs(float(values[at])) for at in places if np.isfinite(values[at])}

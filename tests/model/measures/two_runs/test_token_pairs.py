@@ -33,6 +33,13 @@ def test_a_word_that_was_put_in_has_no_partner():
     assert partners("the dog bit", "the big dog bit") == [("the", "the"), ("dog", "dog"), ("bit", "bit")]
 
 
+def test_a_word_that_each_text_has_once_is_its_own_partner_wherever_it_stands():
+    pairs = dict(partners("the waiter was rude and the food was good", "the food was good and the waiter was rude"))
+    assert {pairs[word] for word in ("rude", "good", "waiter", "food")} == {"rude", "good", "waiter", "food"}
+    assert all(pairs[word] == word for word in ("rude", "good", "waiter", "food"))
+    assert dict(partners("a dog and a cat", "a cat and a dog")) == {"a": "a", "dog": "dog", "and": "and", "cat": "cat"}
+
+
 def test_words_that_only_moved_are_partners():
     first, second = traced(FILM), traced(SWAPPED)
     pairing = token_pairs(first, second)

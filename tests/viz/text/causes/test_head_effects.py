@@ -37,6 +37,16 @@ def test_the_title_says_what_becomes_of_the_answer(kind, after, turned, expected
     assert said.endswith(expected)
 
 
+def test_with_a_mean_in_their_place_heads_are_not_said_to_hide_tokens_from_each_other():
+    said = sentence("label", "good", np.array([[-0.2, 0.002]]), 0, zero=False)
+    assert said.endswith("Even with every head muted, the answer stays.")
+
+
+def test_of_several_attentions_the_title_says_which():
+    said = title("output", "bon", 0.9, (0, 3), 0.5, turned=False, whose="cross-attention, decoder to encoder")
+    assert said.startswith("Without head 4 of layer 1 of the cross-attention, the mean probability")
+
+
 @pytest.mark.parametrize(
     ("needed", "expected"),
     [
