@@ -99,6 +99,10 @@ SAME_TARGET = (
     "In both, the decoder reads the tokens that it wrote for A, so that its rows can be compared. What it writes for B "
     "stands under the title."
 )
+ONE_MASK = (
+    "{} has a causal mask: none of its tokens sees a later one, as those of the other model do. A part of every "
+    "distance comes from that alone."
+)
 ALIKE_TITLE = "Heads like this one"
 ALIKE_HELP = (
     "Similarity is 1 minus the Jensen–Shannon divergence, in bits, of the rows of two heads (Clark et al. 2019, "
@@ -337,6 +341,7 @@ def show_chosen(selection: Selection, heads: ComparedHeads) -> None:
         st.markdown(f"**{markdown_text(name)}**: {markdown_text(distance + beside)}", width="content")
         show_links(heads, site)
     first, second = heads.rows(site)
+    sides = list(zip(heads.passes.selections, heads.passes.names, strict=True))
     queries, keys = heads.passes.unit_names()
     pairing = heads.passes.pairing
     rows = [sentences.unit_label(pair, queries) for pair in pairing.queries.pairs]
@@ -344,6 +349,9 @@ def show_chosen(selection: Selection, heads: ComparedHeads) -> None:
     comparison(aligned_data(first, second, rows, columns, name), key="compared_head")
     if heads.passes.traces[0].encoder is not None and heads.passes.names[0] in ("decoder", "cross"):
         st.caption(SAME_TARGET)
+    causal = [label_of(each.checkpoint) for each, name in sides if name == "decoder"]
+    if len(causal) == 1:
+        st.caption(markdown_text(ONE_MASK.format(causal[0])))
     if max(len(rows), len(columns)) > MOST_DRAWN:
         st.caption(f"The first {MOST_DRAWN} tokens are drawn; the file has all.")
 

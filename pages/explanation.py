@@ -51,7 +51,7 @@ from viz.export.share_picture import Bar
 from viz.text.causes import token_measures as sentences
 from viz.text.causes.head_effects import LEAST, turned_said
 from viz.text.causes.token_measures import MEASURES, OMISSION
-from viz.tokens import counted, markdown_text, visible
+from viz.tokens import counted, markdown_text, token_named, visible
 
 QUESTION = "Does the answer depend on the words that the model looks at?"
 MOST_ROWS = 40  # tokens in the picture
@@ -188,7 +188,7 @@ def found(selection: Selection, measures: TokenMeasures) -> tuple[str, str]:
         return "", ""
     first, second = measures.top("attention"), measures.top(OMISSION, LEAST)
     agreement = measures.agreement("attention")
-    names = [None if at is None else sentences.named(measures.tokens, at) for at in (first, second)]
+    names = [None if at is None else token_named(measures.tokens, at) for at in (first, second)]
     most = second if second is not None else measures.most(OMISSION)
     attended = int(np.argmax(measures.values["attention"]))
     elsewhere = attended not in measures.comparable
@@ -196,21 +196,23 @@ def found(selection: Selection, measures: TokenMeasures) -> tuple[str, str]:
     title = sentences.title(names[0], names[1], agreement, against=against, elsewhere=elsewhere)
     sentence = sentences.sentence(effect_said(measures, most), agreement, best_of(measures))
     if elsewhere:
-        sentence += f" {sentences.most_elsewhere(sentences.named(measures.tokens, attended))}"
+        sentence += f" {sentences.most_elsewhere(token_named(measures.tokens, attended))}"
+    if measures.outcome.kind == "next" and most == len(measures.tokens) - 1:
+        sentence += f" {LAST_TOKEN}"
     other = top_otherwise(selection, measures)
     if other not in (None, first):
-        named = sentences.named(measures.tokens, other)
-        sentence += f" {sentences.rolled_out_otherwise(named, residual=not with_residual(selection))}"
+        by_it = token_named(measures.tokens, other)
+        sentence += f" {sentences.rolled_out_otherwise(by_it, residual=not with_residual(selection))}"
     words = trace_of(selection, Edits()).text_stack.words or ()
     if words and words[most] is not None and words.count(words[most]) > 1:
-        sentence += f" {sentences.piece_said(sentences.named(measures.tokens, most))}"
+        sentence += f" {sentences.piece_said(token_named(measures.tokens, most))}"
     return title, sentence
 
 
 def effect_said(measures: TokenMeasures, at: int) -> str:
     """What becomes of the answer without a token, Markdown."""
     after = float(measures.without[at])
-    token = sentences.named(measures.tokens, at)
+    token = token_named(measures.tokens, at)
     return sentences.without_it(measures.outcome.kind, measures.named, token, measures.before, after)
 
 
@@ -267,7 +269,7 @@ def show_chosen(selection: Selection, measures: TokenMeasures) -> None:
     numbers = [
         f"{MEASURES[name][1]} {sentences.value_said(name, float(measures.values[name][at]))}" for name in MEASURES
     ]
-    said = f"**{sentences.named(measures.tokens, at)}**: {markdown_text('; '.join(numbers))}."
+    said = f"**{token_named(measures.tokens, at)}**: {markdown_text('; '.join(numbers))}."
     if np.isfinite(measures.without[at]):
         other = f", and {turned_said(measures.outcome.kind)}" if measures.turned[at] else ""
         said += f" {effect_said(measures, at)}{other}."

@@ -64,7 +64,7 @@ HOW_TO_READ = """
   each learned its own way of looking in training. The next layer works on their results.
 - **Large picture**: the queries stand above, the keys below, and a curve runs from each query to the keys that it
   attends to. A larger weight has a wider and stronger curve; weights below a hundredth of the largest are not drawn.
-  Keys are shaded by the weight that they receive.
+  The curves that the title is about are coloured, all others grey. Keys are shaded by the weight that they receive.
 - A {query} is a token that looks, a {key} one that is looked at: the query attends to the key. The {weight}, from 0
   to 1, is the share of the query's attention that goes to that key; the weights of a query add up to 1.
 - **Grid**: every head of every layer; click one to see it alone, double-click to open it. **Lines** and **matrix** show

@@ -225,6 +225,8 @@ def found(selection: Selection, effects: HeadEffects) -> tuple[str, str]:
     )
     second = second_answer(selection)
     behind = "" if second is None else sentences.runner_up_said(effects.named, *second)
+    if effects.signed and not effects.in_nats and effects.number >= sentences.NEARLY_SURE and not effects.turned.any():
+        sentence = f"{sentence} {sentences.nearly_sure_said(effects.number)}"
     other = written_without(selection, effects, site), said_of_larger(effects, site)
     return said, " ".join(filter(None, [*other, said_by_mean(selection, effects, site), sentence, behind]))
 

@@ -92,6 +92,15 @@ def position_name(position: int, token: str, longest: int = LONGEST) -> str:
     return f"{position + 1} · {visible(token, longest)}"
 
 
+def token_named(tokens: Sequence[str], at: int, unit: str = "token", place: int | None = None) -> str:
+    """The token in quotation marks, and which of them where the text has it several times, Markdown.
+
+    place: by which it is counted, where that is not its own.
+    """
+    where = f" ({unit} {counted(at if place is None else place)})" if list(tokens).count(tokens[at]) > 1 else ""
+    return f"“{markdown_text(visible(tokens[at]))}”{where}"
+
+
 def counted(index: int) -> str:
     """A layer or a head as the screen counts it: from 1."""
     return str(index + 1)

@@ -52,8 +52,9 @@ def checkpoint():
 
 def test_the_token_that_no_head_may_look_at_can_be_chosen_and_is_the_key_of_other_pages(checkpoint):
     text = "The film was slow, but I loved it."
-    app = opened("break.py", text=text, experiment="hide")
-    assert app.selectbox(key="hidden_key").value == 7
+    most = int(checkpoint.trace(text).encoder.weights().sum(dim=(0, 1, 2)).argmax())
+    assert opened("break.py", text=text, experiment="hide").selectbox(key="hidden_key").value == most
+    app = opened("break.py", text=text, experiment="hide", key="7")
     loved = Edits(hidden=frozenset({HiddenKey("encoder", 7)}))
     before, after = (100 * checkpoint.classify(text, edits=edits)["positive"] for edits in (Edits(), loved))
     assert f"goes from {before:.2f}" in measured(app)

@@ -180,7 +180,8 @@ def test_an_edit_too_long_for_an_address_is_compared_as_well(monkeypatch):
     monkeypatch.setattr(kept_edits, "LONGEST_EDIT", 10)
     app = opened(PAGE, text=FILM, against="edits", **kept_edits.changes_of(edits.to_text()))
     checkpoint = load_checkpoint("sentiment")
-    first, second = (checkpoint.trace(FILM, edits=each).encoder.weights() for each in (Edits(), edits))
+    traces: Any = [checkpoint.trace(FILM, edits=each) for each in (Edits(), edits)]
+    first, second = (trace.encoder.weights() for trace in traces)
     expected = 0.5 * (first - second).abs().sum(dim=-1).mean(dim=-1)
     shown = numbers(app)
     assert [shown[each] for each in np.ndindex(4, 8)] == pytest.approx(expected.flatten().tolist(), abs=1e-6)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from viz.tokens import decimal
 
 PAGE = "heads.py"
 TEXT = "The film was slow, but I loved it."
+ONE_ENOUGH, TWO_ENOUGH = "The good actor was good until the end.", "It is far from perfect."  # heads
 
 
 def numbers(app: AppTest) -> dict[tuple[int, int], float]:
@@ -99,23 +101,28 @@ def test_the_title_names_the_head_with_the_largest_change_and_the_sentence_count
     assert f"the median head changes it by {median:.1f} points" in text_of(app)
 
 
-def test_so_many_heads_as_are_said_to_be_enough_keep_the_answer(sentiment):
-    order = sorted(np.ndindex(*sentiment.shape), key=lambda site: abs(sentiment[site]))
+@pytest.mark.parametrize("text", [ONE_ENOUGH, TWO_ENOUGH])
+def test_so_many_heads_as_are_said_to_be_enough_keep_the_answer(text):
     checkpoint = load_checkpoint("sentiment")
+    changes = measured(checkpoint, checkpoint.trace(text), "encoder")
+    order = sorted(np.ndindex(*changes.shape), key=lambda site: abs(changes[site]))
+    whole = checkpoint.classify(text)
+    answer = max(whole, key=lambda label: whole[label])
 
-    def verdict(count: int) -> str:
+    def share(count: int) -> float:
         muted = frozenset(HeadSite("encoder", *site) for site in order[:count])
-        said = checkpoint.classify(TEXT, Edits(muted=muted))
-        return max(said, key=lambda label: said[label])
+        return checkpoint.classify(text, Edits(muted=muted))[answer]
 
-    needed = 32 - max(count for count in range(33) if verdict(count) == "positive")
-    app = opened(PAGE, text=TEXT)
-    enough = "The head with the largest effect is" if needed == 1 else f"The {needed} heads with the largest effect are"
-    assert f"{enough} enough: with all others muted, the answer stays." in text_of(app)
+    needed = 32 - max(count for count in range(33) if share(count) > 1 / 2)
+    app = opened(PAGE, text=text)
+    enough = {
+        1: "The head with the largest effect is enough",
+        2: "The 2 heads with the largest effect, for the answer or against it, are enough",
+    }
+    assert f"{enough[needed]}: with all others muted, the answer stays." in text_of(app)
     curve = [row["value"] for row in chart_rows(app, "count")]
     assert len(curve) == 33
-    muted = frozenset(HeadSite("encoder", *site) for site in order[:20])
-    assert curve[20] == pytest.approx(checkpoint.classify(TEXT, Edits(muted=muted))["positive"], abs=1e-5)
+    assert curve[20] == pytest.approx(share(20), abs=1e-5)
 
 
 def test_a_head_is_muted_beside_others_and_given_back():
@@ -243,7 +250,7 @@ def test_what_is_written_without_the_head_of_the_title_is_said_and_which_head_ha
     }
     site, largest = max(turned, key=turned.__getitem__), np.unravel_index(np.abs(changes).argmax(), changes.shape)
     assert site != largest
-    assert said.startswith(f"Without head {site[1] + 1} of layer {site[0] + 1}, ")
+    assert said.startswith(f"Without head {site[1] + 1} of layer {site[0] + 1} of the encoder self-attention, ")
     traces: Any = trace, checkpoint.trace(text, edits=edits[site])
     written = [checkpoint.tokenizer.decode(each.decoder.ids.tolist()).strip() for each in traces]
     assert written[0] != written[1]
@@ -263,10 +270,12 @@ def test_another_attention_has_no_head_chosen():
 
 
 def test_the_mean_in_the_place_of_the_head_of_the_title_is_said_where_it_changes_the_answer_otherwise():
-    text = "The good actor was good until the end."
+    text = ONE_ENOUGH
     said = text_of(opened(PAGE, text=text))
-    assert "Without head 3 of layer 1, the verdict “positive” goes from 65.9 % to 85.4 %: it works against" in said
-    mean = Edits(averaged=frozenset([HeadSite("encoder", 0, 2)]))
+    found = re.match(r"Without head (\d) of layer (\d), the verdict “positive” goes from", said)
+    assert found is not None
+    head, layer = (int(number) - 1 for number in found.groups())
+    mean = Edits(averaged=frozenset([HeadSite("encoder", layer, head)]))
     checkpoint = load_checkpoint("sentiment")
     change = 100 * (checkpoint.classify(text, mean)["positive"] - checkpoint.classify(text)["positive"])
     assert f"with its mean in this text there, the change is {decimal(change, '+.1f')} points" in said

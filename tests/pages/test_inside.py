@@ -215,7 +215,7 @@ def test_the_recheck_shows_both_numbers_and_their_difference(encoder):
     weight = float(encoder.blocks[1].self_attention.weights[3, 2, 4])
     assert float(ours) == pytest.approx(weight, abs=1e-7)
     assert float(theirs) == pytest.approx(weight, abs=1e-6)
-    assert float(difference) == pytest.approx(float(ours) - float(theirs), abs=1e-9)
+    assert float(difference) == pytest.approx(float(ours) - float(theirs), abs=5e-9)
     assert ours != theirs
 
 
@@ -225,12 +225,12 @@ def test_until_a_place_is_chosen_it_opens_on_the_head_that_does_most_with_the_te
     assert weights.mean(dim=2)[3, 3, 7] > 0.99, "every word looks at one"
     query = int(weights[3, 3, :7, 7].argmax())
     assert [app.selectbox(key=f"inside_{name}").value for name in SITE] == [3, 3, query, 7]
-    assert "“loved” with more than 99.99" in app.title[0].value
+    assert app.title[0].value.endswith("attends to “loved” with 100\u00a0%.")
     assert not {*SITE, "off", "attention", "opening"} & set(app.query_params)
     app.button(key="next").click().run()
     assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE] == [3, 3, query, 7]
     list_of_steps(app).set_value("softmax").run()
-    assert any("gives a weight of more than 0.9999." in text.value for text in whole(app).markdown)
+    assert any("gives a weight of 1." in text.value for text in whole(app).markdown)
     typed(app, SENTENCE)
     assert "loved" not in whole(app).title[0].value
 
@@ -548,4 +548,4 @@ def test_a_sentence_that_ends_with_the_key_of_a_full_stop_has_one():
 
 def test_why_it_looks_there_is_not_told_of_an_edited_pass():
     app = opened(PAGE, text=SENTENCE, step="product", layer="2", head="1", muted="0.1")
-    assert "take the edits back" in text_of(app)
+    assert "take them back" in text_of(app)

@@ -24,7 +24,7 @@ def test_it_opens_on_the_mistake_that_moves_the_answer_most():
     moves = f"A mask broadcast over heads moves the answer from {100 * now:.1f} % positive to "
     assert app.title[0].value.replace("\u00a0", " ").startswith(moves)
     assert "mistake" not in app.query_params
-    assert mistake_shown(opened("mistakes.py", text=OTHER)) == "mean"
+    assert mistake_shown(opened("mistakes.py", text=OTHER)) == "sign"
 
 
 @pytest.mark.parametrize("name", MISTAKES)

@@ -23,11 +23,11 @@ def marks(kind: Kind, key: int | None = None) -> np.ndarray:
 def test_the_numbers_are_those_of_the_head_and_the_named_key_has_their_mean():
     kind = kind_of("The film was slow, but I loved it.")
     weights = kind.weights[1][4]
-    figure = sentence_figure(kind, 1, 4, marks(kind, 2), key=2, theme=DARK)
+    figure = sentence_figure(kind, 1, 4, marks(kind, 5), key=5, theme=DARK)
     assert np.abs(np.array(figure["weights"]) - weights).max() <= 1e-6
     assert figure["mean"]
-    assert figure["note"] == f"{100 * weights[:, 2].mean():.0f}\u00a0%"
-    assert (figure["finding_key"], figure["cut"], figure["marked"][0]) == (2, "", [2])
+    assert figure["note"] == f"{100 * weights[:, 5].mean():.0f}\u00a0%"
+    assert (figure["finding_key"], figure["cut"], figure["marked"][0]) == (5, "", [5])
     assert figure["colours"]["page"] == DARK.background
 
 

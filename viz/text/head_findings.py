@@ -17,7 +17,7 @@ NAMES = {
     "spreads": "Broad",
 }
 # What a head's number is compared with, on its card: see HELP.
-SHUFFLED, UNPLACED, RANDOM = "with the words shuffled", "without positions", "at random"
+SHUFFLED, UNPLACED, RANDOM = "at the same place, words shuffled", "without positions", "at random"
 NOT_TO_ITSELF = "What a token gives to itself is not counted."
 FEWEST = 4  # tokens: of fewer, words may all have one character
 ALONE = "Every query sees a single token, so no head has a choice."
@@ -69,7 +69,8 @@ def sentence(finding: Finding, kind: Kind) -> str:
     }
     lead = begins.get(finding.kind, "") if kind.causal and finding.query is None else ""
     text = f"{lead}{who} gives {receiver(finding, kind)} {given.get(finding.kind, f'{share} of its attention')}."
-    return text[0].upper() + text[1:]
+    own = f" {NOT_TO_ITSELF}" if finding.kind in ("punctuation", "first_token") and kind.queries is kind.keys else ""
+    return text[0].upper() + text[1:] + own
 
 
 def against(finding: Finding) -> str:
@@ -95,6 +96,14 @@ def ordinary(layer: int, head: int) -> str:
     return f"{head_called(layer, head)} shows no pattern that stands out here."
 
 
+def sharp(layer: int, head: int, share: float) -> str:
+    """That each query of a head has a key of its own. share: the mean of their largest weights."""
+    return (
+        f"{head_called(layer, head)} gives {share_in_words(share)} of its attention, on average over the queries, to "
+        "one key each: another one from query to query."
+    )
+
+
 def elsewhere(layer: int, on: Sequence[int], heads: int) -> str:
     """Which heads the explorer shows where the title is about another. heads: how many the layer has."""
     which = "all heads" if len(on) == heads else f"head{'s' if len(on) > 1 else ''} {list_of(on)}"
@@ -116,7 +125,7 @@ def card(finding: Finding, kind: Kind) -> dict[str, str]:
 
 
 def null_called(finding: Finding) -> str:
-    """ "with the words shuffled": what the number beside that of a head is of."""
+    """ "without positions": what the number beside that of a head is of."""
     if finding.kind == "spreads":
         return RANDOM
     return SHUFFLED if finding.kind in ("points_at", "same_word", "induction", "punctuation") else UNPLACED

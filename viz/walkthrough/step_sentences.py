@@ -14,7 +14,7 @@ from viz.export.package_check import package_check
 from viz.export.provenance import Provenance, comment
 from viz.export.trace_code import Target, trace_code
 from viz.text.head_findings import token_name
-from viz.tokens import counted, decimal, list_of_names, markdown_text
+from viz.tokens import counted, decimal, list_of_names, markdown_text, token_named
 from viz.walkthrough import answer_sentences
 from viz.walkthrough.step_numbers import names_of, share, short, weight_text
 
@@ -143,11 +143,13 @@ def exactly(values: np.ndarray) -> str:
 
 def title(path: WeightPath) -> str:
     """ "“it” attends to “loved” with 99.12 %.", as Markdown."""
-    query = markdown_text(token_name(path.queries.names()[path.site.query]))
-    key = markdown_text(token_name(path.keys.names()[path.site.key]))
+    query, key = (
+        token_named([token_name(name) for name in stack.names()], place)
+        for stack, place in ((path.queries, path.site.query), (path.keys, path.site.key))
+    )
     if not path.is_allowed():
-        return f"“{query}” may not see “{key}”."
-    return f"“{query}” attends to “{key}” with {share(path.weight())}."
+        return f"{query} may not see {key}."
+    return f"{query} attends to {key} with {share(path.weight())}."
 
 
 def answer(path: WeightPath) -> str:
@@ -299,7 +301,7 @@ def _mask(path: WeightPath, quantities: Mapping[str, Quantity]) -> str:
 
 def _added(path: WeightPath, quantities: Mapping[str, Quantity]) -> str:
     """The bias of this score, and the cap of all."""
-    bias = "A **bias** is a number that is added to a score; this attention has none."
+    bias = "A **bias** of the scores is a number that is added to each; this attention has none."
     if "all_biases" in quantities:
         origin = "a formula gives" if path.model.config.positions == "alibi" else "training found"
         number = short(float(quantities["all_biases"].values[path.site.key]))

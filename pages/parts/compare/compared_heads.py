@@ -13,8 +13,7 @@ from model.measures.two_runs.aligned_heads import aligned_rows, chance_distances
 from pages.parts.compare.settings import PARTNERS, CompareSettings
 from pages.parts.compare.two_passes import TwoPasses
 from pages.parts.lru_cache import LRUCache
-from viz.text.causes.token_measures import named as token_named
-from viz.tokens import counted
+from viz.tokens import counted, token_named
 
 ORDERS = 20
 CACHE_BYTES, KEY_BYTES = 4_000_000, 4_000

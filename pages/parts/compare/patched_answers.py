@@ -15,7 +15,7 @@ from model import SublayerSite
 from model.measures.causes.ablation import said_before
 from model.measures.causes.answers import Said
 from model.measures.causes.patching import heads_patched, streams_patched, weights_patched
-from model.measures.outcome import Outcome, outcome_of
+from model.measures.outcome import Outcome, outcome_of, outcome_value
 from model.measures.two_runs.aligned_heads import STACKS
 from pages.parts.ablations.part_effects import name_of
 from pages.parts.compare.two_passes import TwoPasses
@@ -40,6 +40,7 @@ class PatchedAnswers:
     after: Float[np.ndarray, "layer column"]
     columns: tuple[str, ...]
     layers_left: int
+    in_second: float | None = None  # the probability of A's answer in B, where the model judges the whole text
 
     @property
     def signed(self) -> bool:
@@ -116,4 +117,5 @@ def patched_answers(passes: TwoPasses, part: str, names: Sequence[str]) -> Patch
         after=after,
         columns=columns,
         layers_left=len(sites) - len(known),
+        in_second=outcome_value(outcome, trace, donor) if outcome.kind == "label" else None,
     )

@@ -87,7 +87,7 @@ def draw_patches(patches: PatchedAnswers) -> None:
     said = {site: sentences.patch_said(kind, name, before, float(patches.after[site])) for site, name in names.items()}
     if not patches.layers_left:
         after = float(patches.after[most])
-        st.markdown(sentences.patch_sentence(kind, patches.named, names[most], before, after))
+        st.markdown(sentences.patch_sentence(kind, patches.named, names[most], before, after, patches.in_second))
     show_chart(
         ("patched", patches.part, patches.columns, patches.after.tobytes(), before),
         lambda: patch_grid(patches.changes, said, patches.columns, column, signed=patches.signed, theme=theme()),

@@ -17,7 +17,7 @@ from viz.explorer.attention_kinds import Kind
 from viz.text.causes import edited_weights as sentences
 from viz.text.causes.edited_weights import Look
 from viz.text.causes.head_effects import LEAST
-from viz.text.causes.token_measures import named
+from viz.tokens import token_named
 
 TITLES = {
     "label": "Verdict",
@@ -71,8 +71,8 @@ def look_of(run: EditedPass, kind: Kind) -> Look | None:
     key = place[1]
     return Look(
         site=(run.site.layer, run.site.head),
-        query=named(kind.queries.tokens, query),
-        key=named(kind.keys.tokens, key),
+        query=token_named(kind.queries.tokens, query),
+        key=token_named(kind.keys.tokens, key),
         before=float(run.base[place]),
         after=float(run.weights[place]),
     )
@@ -105,8 +105,8 @@ def suggestion_said(
         return "", sentences.UNEDITED
     look = Look(
         site=(suggestion.site.layer, suggestion.site.head),
-        query=named(kind.queries.tokens, suggestion.query),
-        key=named(kind.keys.tokens, suggestion.key),
+        query=token_named(kind.queries.tokens, suggestion.query),
+        key=token_named(kind.keys.tokens, suggestion.key),
         before=float(run.base[suggestion.query, suggestion.key]),
         after=1.0,
     )

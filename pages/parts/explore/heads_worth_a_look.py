@@ -33,7 +33,8 @@ from viz.text import head_findings, weight_sentences
 from viz.tokens import markdown_text, position_name
 
 LABEL = "Other heads worth a look"
-BY_CHANCE = "It would do as much by chance, or with the same words in another order."
+NO_PATTERN = "None of the patterns that are looked for here stands out in it against chance."
+SHARP = 1 / 2  # the mean of its queries' largest weights, from which a head does not spread its attention
 
 
 class Heads(NamedTuple):
@@ -126,16 +127,16 @@ def sentence_of(attention: ShownAttention, opening: OpeningHead) -> str:
     )
 
 
-def look_of(kind: Kind, opening: OpeningHead, by_chance: str = BY_CHANCE) -> str:
+def look_of(kind: Kind, opening: OpeningHead, by_chance: str = NO_PATTERN) -> str:
     """Where a head looks of which nothing stands out, and that this is nothing."""
     names = [position_name(place, token) for place, token in enumerate(kind.keys.tokens)]
-    where = weight_sentences.sentence(
-        kind.weights[opening.layer][opening.head],
-        names,
-        layer=opening.layer,
-        heads=(opening.head,),
-        one_text=kind.queries is kind.keys,
-    )
+    weights, one_text = kind.weights[opening.layer][opening.head], kind.queries is kind.keys
+    sharpness = float(weights.max(axis=1).mean())
+    if weight_sentences.where_it_looks(weights, names, one_text=one_text).share < SHARP <= sharpness:
+        where = head_findings.sharp(opening.layer, opening.head, sharpness)
+    else:
+        layer, heads = opening.layer, (opening.head,)
+        where = weight_sentences.sentence(weights, names, layer=layer, heads=heads, one_text=one_text)
     return f"{where} {by_chance}"
 
 

@@ -115,15 +115,15 @@ def show_forbid(attention: ShownAttention, opening: OpeningHead, checkpoint: Che
     """
     selection, kind = attention.selection, attention.kind
     key = key_of(attention, opening)
-    name = markdown_text(head_findings.token_name(kind.keys.tokens[key]))
+    name = markdown_text(head_findings.quoted_token(kind.keys, key))
     both = checkpoint.config.is_encoder_decoder
     attention_name = ATTENTION_NAMES[kind.name] if both else "the model"
     if len(kind.keys.tokens) == 1:
-        st.button(f"Forbid looking at “{name}”", key="change_forbid", disabled=True, width="stretch")
+        st.button(f"Forbid looking at {name}", key="change_forbid", disabled=True, width="stretch")
         st.caption(ALONE)
         return
     explained = FORBID_HELP.format(attention=attention_name)
-    page_link(f"Forbid looking at “{name}”", "break", explained, experiment="hide", key=key, layer=opening.layer)
+    page_link(f"Forbid looking at {name}", "break", explained, experiment="hide", key=key, layer=opening.layer)
     stack, sublayer = ATTENTIONS[kind.name]
     hidden = Edits(hidden=frozenset({HiddenKey(stack, key, sublayer)}))
     plain = changed_selection(selection, muted=frozenset(), mute=False)

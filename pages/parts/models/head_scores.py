@@ -28,6 +28,7 @@ TITLE_HELP = f"Every head is measured over many texts for the patterns that head
 EXPLORE_HELP = "Shows this head in Explore, on the text of the example where the file has it whole."
 KINDS_HELP = f"Measured once, over many texts; the page Models has every kind, and the command. {words.NULLS}"
 MOST_LINKS = 4  # of each attention
+ONE_TEXT = "A link opens one text. The title there is of what the head does most in it, which may be something else."
 TWICE_SAID = (
     "The link for induction opens a sentence that comes twice, as random tokens cannot be read: its shares are of that "
     "sentence, and not the score here."
@@ -123,9 +124,13 @@ def show_links(name: str, config: Config, attention: str, tables: dict[str, Kind
     linked = sorted(kinds, key=lambda kind: int(tables[kind].exceeding.sum()))[:MOST_LINKS]
     with st.container(horizontal=True, gap="small"):
         for kind in linked:
-            site = tables[kind].strongest
-            label, table = f"{words.head_called(*site).capitalize()}: {words.NAMES[kind][0]}", tables[kind]
-            page_link(label, "explore", EXPLORE_HELP, **head_on_example(name, attention, kind, table, scores.texts))
+            table = tables[kind]
+            opened = head_on_example(name, attention, kind, table, scores.texts)
+            if "text" in opened or table.example_of(*table.strongest) is None:
+                label = f"{words.head_called(*table.strongest).capitalize()}: {words.NAMES[kind][0]}"
+                page_link(label, "explore", EXPLORE_HELP, **opened)
+    if linked:
+        st.caption(ONE_TEXT)
     if "induction" in linked:
         st.caption(TWICE_SAID)
 

@@ -27,7 +27,11 @@ NUMBERS = {
     "heads": ("Heads", "Of each layer. They share the width, so it must be a multiple."),
     "width": ("Width", "How many numbers the vector of a token has."),
     "steps": ("Steps", "Each step learns from 32 sequences. A training ends after 120 seconds in any case."),
-    "seed": ("Seed", "Draws the first weights and the sequences: the same seed gives the same training again."),
+    "seed": (
+        "Seed",
+        "Draws the first weights and the sequences: the same seed gives the same training again, for the same "
+        "settings. With another number of steps the learning rate takes another course.",
+    ),
 }
 POSITIONS = {"learned": "learned positions", "none": "no positions"}
 MASKS = {"causal": "causal mask", "none": "no mask: it sees the answers"}

@@ -54,8 +54,8 @@ SITES = [(variant, *site) for variant in VARIANTS for site in sites(variant)]
 def test_the_review_that_is_told_by_one_word():
     checkpoint = load_checkpoint("sentiment", device="cpu")
     position = checkpoint.tokenizer.encode(TYPED).tokens.index("loved")
-    assert checkpoint.classify(TYPED)["positive"] == pytest.approx(0.939, abs=5e-4)
-    assert checkpoint.classify(TYPED, edits=hiding(position))["positive"] == pytest.approx(0.235, abs=5e-4)
+    assert checkpoint.classify(TYPED)["positive"] > 0.9
+    assert 0.4 < checkpoint.classify(TYPED, edits=hiding(position))["positive"] < 0.6, "nothing else speaks for it"
 
 
 @pytest.mark.parametrize("norm_order", ["pre", "post"])

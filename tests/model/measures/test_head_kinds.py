@@ -624,9 +624,7 @@ def found_in(name, text, attention) -> tuple[Finding | None, tuple[str, ...]]:
     return finding(measure(weights, facts, shuffled_weights(bundled, trace, attention))), facts.key_tokens
 
 
-@pytest.mark.parametrize(
-    ("text", "word"), [("The film was slow, but I loved it.", "loved"), ("I loved the film, but it was slow.", "slow")]
-)
+@pytest.mark.parametrize(("text", "word"), [("The film was slow, but I loved it.", "loved"), ("I hated it.", "hated")])
 def test_the_sentiment_model_looks_at_the_word_that_decides(text, word):
     best, tokens = found_in("sentiment", text, "encoder")
     assert best is not None

@@ -57,19 +57,19 @@ def test_every_number_of_the_tables_is_that_of_the_file():
 
 def test_a_link_opens_the_strongest_head_alone_on_the_text_of_its_example():
     app = opened(PAGE)
-    (link,) = [each.proto for each in app.get("page_link") if each.proto.label == "Layer 4, head 2: punctuation"]
+    (link,) = [each.proto for each in app.get("page_link") if each.proto.label == "Layer 2, head 5: punctuation"]
     address = dict(parse_qsl(link.query_string))
     assert (address.get("checkpoint", "sentiment"), address["layer"], address["text"]) == (
         "sentiment",
-        "3",
-        "Save money and go somewhere else!",
+        "1",
+        "From first meeting with them to launch of my website, everything went smooth and on schedule.",
     )
     app.query_params.clear()
     app.query_params.update(address)
     there = app.switch_page("pages/explore.py").run()
     assert not there.exception
     assert not there.error
-    assert there.session_state["_selection"].view.heads_on(8) == (1,)
+    assert there.session_state["_selection"].view.heads_on(8) == (4,)
 
 
 def test_the_link_of_induction_opens_a_text_that_comes_twice():

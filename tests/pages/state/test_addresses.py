@@ -102,11 +102,11 @@ ADDRESSES = [
     ),
     Address(
         "explore",
-        "text=Unforgettably+overcomplicated+films&layer=1&show=text&special=hidden&words=1&scale=log&maximum=head"
+        "text=Unforgettably+overcomplicated+films&layer=2&show=text&special=hidden&words=1&scale=log&maximum=head"
         "&colours=orange",
         {
             "text": Control("Text", "Unforgettably overcomplicated films"),
-            "layer": [Told(1), Said("the 8 heads of layer 2 ")],
+            "layer": [Told(2), Said("the 8 heads of layer 3 ")],
             "show": Told("text"),
             "special": Told("hidden"),
             "words": [Told(True), Said("word 4–7 · overcomplicated")],
@@ -384,11 +384,11 @@ ADDRESSES = [
     # Break the formula: every experiment
     Address(
         "break",
-        "text=The+acting+is+not+bad+at+all.&layer=3&off=3.1-7&edits=unplace_e",
+        "text=A+tale+told+twice.&layer=2&off=2.1-7&edits=unplace_e",
         {
-            "text": Control("Text", "The acting is not bad at all."),
-            "layer": Control("Layer drawn", "4"),
-            "off": [Control("Head drawn", "1"), Said("attention of layer 4, head 1, query by key")],
+            "text": Control("Text", "A tale told twice."),
+            "layer": Control("Layer drawn", "3"),
+            "off": [Control("Head drawn", "1"), Said("attention of layer 3, head 1, query by key")],
             "edits": [Said("Kept edits"), Said("no positions")],
         },
     ),

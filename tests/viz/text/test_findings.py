@@ -11,6 +11,7 @@ from model.measures.positions.shuffled_order import shuffled_weights
 from viz.explorer.attention_kinds import Kind, Text, kinds_of
 from viz.text import head_findings
 
+OWN = head_findings.NOT_TO_ITSELF
 WORDS = ("the", "film", "was", "slow", "and", "the", "end", ".")
 
 
@@ -141,14 +142,14 @@ def test_a_single_query_is_the_subject():
             True,
             "Layer 4, head 2 gives the word after the earlier occurrence 71 % of a repeated word's attention.",
         ),
-        ("punctuation", HEAD, False, "It gives punctuation 71 % of its attention."),
+        ("punctuation", HEAD, False, f"It gives punctuation 71 % of its attention. {OWN}"),
         (
             "punctuation",
             MOST,
             True,
-            "After the first punctuation mark, layer 4, head 2 gives it 71 % of its attention.",
+            f"After the first punctuation mark, layer 4, head 2 gives it 71 % of its attention. {OWN}",
         ),
-        ("first_token", HEAD, True, "It gives this word 71 % of its attention."),
+        ("first_token", HEAD, True, f"It gives this word 71 % of its attention. {OWN}"),
         (
             "spreads",
             0.0,
@@ -175,12 +176,12 @@ def test_every_kind_has_a_card_and_words_for_its_null(name):
     title = "Points at “slow”" if name == "points_at" else head_findings.NAMES[name]
     assert (card["id"], card["title"], card["where"]) == (name, title, "Layer 4, head 2")
     nulls = {"spreads": "at random", "previous_token": "without positions", "next_token": "without positions"}
-    null = (nulls | {"first_token": "without positions"}).get(name, "with the words shuffled")
+    null = (nulls | {"first_token": "without positions"}).get(name, "at the same place, words shuffled")
     assert (card["number"], card["chance"]) == ("71 %", f"{null}: 10 %")
     of_repeated = "of a repeated word's attention"
     wholes = {"spreads": "of the maximum entropy", "same_word": of_repeated, "induction": of_repeated}
     assert card["whole"] == wholes.get(name, "of its attention")
-    own = " What a token gives to itself is not counted." if name in ("same_word", "punctuation", "first_token") else ""
+    own = f" {OWN}" if name in ("same_word", "punctuation", "first_token") else ""
     assert plain(head_findings.against(finding_of(name, null=0.123))).endswith(f"12 %.{own}")
     assert list(head_findings.NAMES) == list(KINDS)
 
@@ -199,7 +200,7 @@ def test_added_tokens_are_no_words_and_may_come_first():
     assert head_findings.title(finding_of("first_token"), added) == "Every word looks at the first token, “[CLS]”."
     assert (
         plain(head_findings.sentence(finding_of("first_token", HEAD), added))
-        == "It gives this token 71 % of its attention."
+        == f"It gives this token 71 % of its attention. {OWN}"
     )
 
 

@@ -33,6 +33,7 @@ ZERO_HERE = {
     "mean": "On Heads that matter, the mean of each in this text stands in its place.",
     "reference": "On Heads that matter, the mean of each over the examples stands in its place.",
 }
+NEARLY_SURE = 0.95
 Changes = Float[np.ndarray, "layer head"]
 
 
@@ -67,7 +68,7 @@ def output_tokens(name: str) -> str:
 
 def turned_said(kind: str) -> str:
     """That the answer is no longer the likeliest."""
-    return "one of them is no longer the likeliest" if kind == "output" else "another is likelier"
+    return "at least one of them is no longer the likeliest" if kind == "output" else "another is likelier"
 
 
 def points(change: float) -> str:
@@ -205,6 +206,11 @@ def mean_said(before: float, after: float, by_zero: float, *, in_nats: bool = Fa
         f"Muted means zero in its place; with its mean in this text there, "
         f"{'nothing changes' if is_none else f'the change is {said}'}{why}."
     )
+
+
+def nearly_sure_said(before: float) -> str:
+    """That an answer is so sure that its probability hardly shows what heads do, Markdown."""
+    return f"At {percent(before, 1)} a probability can hardly change: nats of log-odds (below) show what heads do."
 
 
 def runner_up_said(name: str, other: str, probability: float, margin: float) -> str:

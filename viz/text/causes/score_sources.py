@@ -30,8 +30,8 @@ HELP = (
     "of the answer without a head, mute it."
 )
 EDITED = (
-    "This is told of the model as it is. The pass on the screen is edited: take the edits back to see why this head "
-    "looks where it does."
+    "This is told of the model as it is. The pass on the screen has muted heads or edits: take them back to see why "
+    "this head looks where it does."
 )
 MASKED = (
     "The mask hides this key from this query: whatever their product is, the softmax gives the key a weight of 0. "
@@ -104,9 +104,9 @@ def clause(step: SourceStep, texts: Mapping[str, Text]) -> str:
     """What the score is, and what it is because of."""
     what = part_words(step.part, step.side, step.stack, texts, token_at(texts[step.stack], step.position))
     of_score = f"of the score {'above' if step.score > 0 else 'below'} the mean"
-    if step.share < HALF:
+    if step.share < HALF or step.opposed_share >= 1:
         largest_part = f"the largest part on the {step.side}'s side, {percent(step.share)} {of_score}, is {what}"
-        return f"{looks(step, texts)}: {largest_part}"
+        return f"{looks(step, texts)}: {largest_part}{taken_away(step)}"
     return f"{looks(step, texts)} because of {what} ({percent(step.share)} {of_score}{taken_away(step)})"
 
 

@@ -36,8 +36,9 @@ def title(
 ) -> str:
     """Which token attention points at, and on which the answer depends; Markdown.
 
-    attention, omission: the tokens that are first by these measures, as ``named``; None where no token is. against:
-    whether the answer gains without the second. elsewhere: whether most attention is on one that cannot be left out.
+    attention, omission: the tokens that are first by these measures, as ``token_named``; None where no token is.
+    against: whether the answer gains without the second. elsewhere: whether most attention is on one that cannot be
+    left out.
     """
     said = title_of_all(attention, omission, agreement, against=against)
     return f"Of the tokens that can be left out, {said[0].lower()}{said[1:]}" if elsewhere and attention else said
@@ -49,21 +50,13 @@ def title_of_all(attention: str | None, omission: str | None, agreement: RankAgr
         hardly = "leaving out any one token hardly changes this answer"
         return f"L{hardly[1:]}." if attention is None else f"Attention looks most at {attention}, but {hardly}."
     if attention == omission:
-        also = "" if agrees(agreement) or too_few(agreement) else ", but order the other tokens differently"
+        alike = agrees(agreement) or too_few(agreement) or (agreement.is_known and agreement.tau >= IN_PART)
+        also = "" if alike else ", but order the other tokens differently"
         it = ", which speaks against the answer" if against else ""
         return f"Attention and effect both put {attention} first{it}{also}."
     looks = "at all tokens alike" if attention is None else f"most at {attention}"
     depends = f"{omission} counts most, against the answer" if against else f"the answer depends most on {omission}"
     return f"Attention looks {looks}, but {depends}."
-
-
-def named(tokens: Sequence[str], at: int, unit: str = "token", place: int | None = None) -> str:
-    """The token in quotation marks, and which of them where the text has it several times, Markdown.
-
-    place: by which it is counted, where that is not its own.
-    """
-    where = f" ({unit} {counted(at if place is None else place)})" if list(tokens).count(tokens[at]) > 1 else ""
-    return f"“{markdown_text(visible(tokens[at]))}”{where}"
 
 
 def row_names(tokens: Sequence[str], places: Sequence[int], longest: int) -> dict[int, str]:
@@ -73,12 +66,12 @@ def row_names(tokens: Sequence[str], places: Sequence[int], longest: int) -> dic
 
 
 def most_elsewhere(token: str) -> str:
-    """That attention's largest share is on a token that cannot be left out, Markdown. token: as ``named``."""
+    """That attention's largest share is on a token that cannot be left out, Markdown. token: as ``token_named``."""
     return f"The largest share of the attention, rolled out, is on {token}, which cannot be left out."
 
 
 def piece_said(token: str) -> str:
-    """That a token is part of a word, Markdown. token: as ``named``."""
+    """That a token is part of a word, Markdown. token: as ``token_named``."""
     return f"{token} is a piece of a word; each piece is left out by itself."
 
 
@@ -108,7 +101,7 @@ def agrees(agreement: RankAgreement) -> bool:
 
 
 def without_it(kind: str, name: str, token: str, before: float, after: float) -> str:
-    """ "Without “loved”, the verdict “positive” goes from 93.9 % to 18.1 %": Markdown. token: as ``named``."""
+    """ "Without “loved”, the verdict “positive” goes from 93.9 % to 18.1 %": Markdown. token: as ``token_named``."""
     return f"Without {token}, {answer_named(kind, name)} goes from {percent(before, 1)} to {percent(after, 1)}"
 
 
@@ -156,7 +149,7 @@ def sentence(effect: str, agreement: RankAgreement, best: tuple[str, RankAgreeme
         tau = decimal(best[1].tau, ".2f")
         parts.append(f"Of the other measures, {MEASURES[best[0]][1]} comes nearest to the effect (τ = {tau}).")
     elif best is not None and not agrees(agreement):
-        parts.append("None of the other measures agrees with the effect more than by chance either.")
+        parts.append(f"None of the other measures agrees beyond what chance could bring over {best[1].tokens} tokens.")
     return " ".join(parts)
 
 

@@ -16,6 +16,7 @@ SAME_TEXTS = "The two texts are the same: every difference is 0."
 SAME_PASSES = "No head looks elsewhere: every difference is 0."
 BY_CHANCE = ", as much as by chance"
 WRONG_WAY = "It makes A’s answer likelier, so that no one of these parts carries what speaks against it in B."
+HARDLY = 0.01  # a difference of two probabilities that is next to none
 Site = tuple[int, int]
 Distances = Float[np.ndarray, "layer head"]
 Rows = list[dict[str, str]]
@@ -123,12 +124,19 @@ def patch_said(kind: str, what: str, before: float, after: float) -> str:
     return f"{what}: {percent(before, 2)} → {percent(after, 2)} with it from B, {points(after - before)}"
 
 
-def patch_sentence(kind: str, named: str, what: str, before: float, after: float) -> str:
-    """The part with which the answer changes most, Markdown."""
+def patch_sentence(
+    kind: str, named: str, what: str, before: float, after: float, in_second: float | None = None
+) -> str:
+    """The part with which the answer changes most, Markdown.
+
+    in_second: the probability of A's answer in B, where it is known.
+    """
     if not np.isfinite(after) or abs(after - before) < LEAST:
         return "No single part from B changes the answer of A by as much as 0.1 points."
     answer = answer_named(kind, named)
     said = f"With {markdown_text(what)} from B, {answer} {goes(kind, before, after)}: no other part changes it more."
+    if in_second is not None and abs(in_second - before) < HARDLY:
+        return f"{said} There is little to carry: in B, this answer has {percent(in_second, 1)}."
     return f"{said} {WRONG_WAY}" if kind != "stream" and after > before else said
 
 

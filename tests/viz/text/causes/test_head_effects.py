@@ -24,7 +24,7 @@ NAN = float("nan")
         ("label", 0.4, True, "the verdict “good” goes from 93.9 % to 40.0 %, and another is likelier."),
         ("next", 0.5, False, "the next token “good” goes from 93.9 % to 50.0 %."),
         ("masked", 0.5, False, "the masked word “good” goes from 93.9 % to 50.0 %."),
-        ("output", 0.5, True, "“good” goes from 93.9 % to 50.0 %, and one of them is no longer the likeliest."),
+        ("output", 0.5, True, "goes from 93.9 % to 50.0 %, and at least one of them is no longer the likeliest."),
         ("output", 0.5, False, "the mean probability of the tokens of “good” goes from 93.9 % to 50.0 %."),
         ("stream", 0.25, False, "Without head 4 of layer 1, the last vectors move by 25.0 % of their length."),
         ("label", 0.97, False, "goes from 93.9 % to 97.0 %: it works against the answer."),

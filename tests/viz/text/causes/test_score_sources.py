@@ -59,7 +59,7 @@ def plain(text):
             {"opposed": -1.3},
             "wrote at “*” (62 % of the score above the mean; other parts add 64 % and take 26 %); 97 %",
         ),
-        ({"score": -5.0, "value": -3.1, "opposed": 5.0}, "below the mean; other parts add 138 % and take 100 %)"),
+        ({"score": -5.0, "value": -3.1, "opposed": 5.0}, "wrote at “*”; other parts add 138 % and take 100 %"),
         ({"weight": 0.01}, "“it” gives “*” a score 5.00 above the mean because of what head 4"),
         ({"score": -5.0, "value": -3.1}, "“it” gives “*” a score 5.00 below the mean because of what head 4"),
         ({"score": -5.0, "value": -3.1}, "(62 % of the score below the mean); 97 % of that was read at “The”."),

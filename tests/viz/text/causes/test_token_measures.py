@@ -11,7 +11,6 @@ from viz.text.causes.token_measures import (
     agreement_line,
     completeness,
     first_of,
-    named,
     row_names,
     row_said,
     sentence,
@@ -20,6 +19,7 @@ from viz.text.causes.token_measures import (
     value_said,
     without_it,
 )
+from viz.tokens import token_named
 
 NAN = float("nan")
 
@@ -85,7 +85,7 @@ def test_rows_of_a_word_that_comes_again_are_numbered():
 
 
 def test_a_word_that_comes_again_is_named_with_its_place():
-    assert [named(["a", "b", "a"], at) for at in range(3)] == ["“a” (token 1)", "“b”", "“a” (token 3)"]
+    assert [token_named(["a", "b", "a"], at) for at in range(3)] == ["“a” (token 1)", "“b”", "“a” (token 3)"]
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_a_word_that_comes_again_is_named_with_its_place():
         (
             CHANCE,
             ("integrated", CHANCE),
-            "(Kendall's τ = 0.10, p = 0.6). None of the other measures agrees with the effect "
-            "more than by chance either.",
+            "(Kendall's τ = 0.10, p = 0.6). None of the other measures agrees beyond what chance could bring over 10 "
+            "tokens.",
         ),
         (REVERSE, None, "agree in reverse (Kendall's τ = −0.60, p = 0.01)."),
         (CHANCE, None, "agree no more than chance could bring over 10 tokens (Kendall's τ = 0.10, p = 0.6)."),
@@ -136,7 +136,7 @@ def test_a_bar_to_share_says_what_is_lost_or_gained_and_the_attention():
 
 
 def test_what_a_visitor_wrote_stays_text():
-    assert named(["*"], 0) == "“\\*”"
+    assert token_named(["*"], 0) == "“\\*”"
     assert "\\*" in without_it("label", "*", "“b”", 0.9, 0.2)
 
 

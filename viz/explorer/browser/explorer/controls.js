@@ -35,7 +35,8 @@ const COLOURS = { blue: "blue", orange: "orange", grey: "grey" }
 const ORDERS = { layers: "layer by layer", measure: "largest first" }
 const MEASURE_HELP =
   "A bar and a number under each thumbnail: what the measure is of that head. “Beyond chance” is the score less what the head would score by accident."
-const ORDER_HELP = "Thumbnails layer by layer, or the head with the largest number first."
+const ORDER_HELP =
+  "Thumbnails layer by layer, or the head with the largest number first; of effects, the largest change, up or down."
 /** @type {Record<string, string>} */
 export const KINDS = { encoder: "encoder", decoder: "decoder", cross: "decoder → encoder" }
 const KEYS = [

@@ -63,12 +63,12 @@ def test_punctuation_and_special_tokens_are_no_words():
     assert attention_to_word(np.ones((1, 1, 1, 1)), sides(("fine",))) is None
 
 
-def test_in_the_first_sentence_two_heads_give_all_to_loved():
+def test_in_the_first_sentence_three_heads_give_all_to_loved():
     trace = load_checkpoint("sentiment", device="cpu").trace("The film was slow, but I loved it.")
     assert trace.encoder is not None
     layers = np.stack([np.asarray(block.self_attention.weights) for block in trace.encoder.blocks])
     word = word_of(layers, sides_of(trace, "encoder"))
-    assert (trace.encoder.names()[word.key], word.heads) == ("loved", ((1, 1), (3, 3)))
+    assert (trace.encoder.names()[word.key], word.heads) == ("loved", ((1, 1), (1, 5), (3, 3)))
     np.testing.assert_allclose(word.given, layers[:, :, :, word.key].mean(axis=2), atol=1e-6)
 
 
