@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs for the next checkpoints/sentiment, from weights that are there: labels for sentences of reviews and of Tatoeba by a
+# The last two of the runs that end in checkpoints/sentiment: labels for sentences of reviews and of Tatoeba by a
 # pretrained encoder, an hour on one core, and two trainings, an hour and a half on two cores with AVX-512.
 #     sh model/training/sentiment.sh REVIEWS TATOEBA RATED WORDS ENCODER START
 # REVIEWS holds the film reviews, TATOEBA the files train.en-fr.tsv.gz and train.en-de.tsv.gz; RATED and WORDS are
