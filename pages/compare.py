@@ -149,7 +149,10 @@ def show() -> None:
         draw(heads)
     if picture_alone():
         return
-    first = selection.of(CompareSettings).alike
+    compared = selection.of(CompareSettings)
+    if compared.against == "text" and not compared.other:
+        st.caption(MADE)
+    first = compared.alike
     if first:
         show_alike(heads)
     show_chosen(selection, heads)
@@ -194,8 +197,6 @@ def ask_text(selection: Selection) -> None:
         on_change=take_other,
         label_visibility="collapsed",
     )
-    if not selection.of(CompareSettings).other:
-        st.caption(MADE, width="content")
 
 
 def ask_model(selection: Selection) -> None:
