@@ -137,8 +137,6 @@ def show() -> None:
         show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if title else None)
         if heads is not None:
             show_caveats(checkpoint_named(selection.checkpoint), heads.passes.traces[0])
-            if heads.passes.selections[1].text != selection.text:
-                show_caveats(heads.passes.checkpoints[1], heads.passes.own, of="B")
             if selection.of(CompareSettings).against != "edits":
                 show_left_out(selection)
             address_notice()
@@ -149,6 +147,8 @@ def show() -> None:
         draw(heads)
     if picture_alone():
         return
+    if heads.passes.selections[1].text != selection.text:
+        show_caveats(heads.passes.checkpoints[1], heads.passes.own, of="B")
     compared = selection.of(CompareSettings)
     if compared.against == "text" and not compared.other:
         st.caption(MADE)
