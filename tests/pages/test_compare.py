@@ -28,7 +28,7 @@ from tests.folders import KINDS
 from tests.pages.test_break import values
 from tests.pages.test_every_page import button, component, link, opened, taken
 from tests.pages.test_heads import text_of
-from viz.text.causes.two_runs import title
+from viz.text.causes.two_runs import WRONG_WAY, patch_sentence, title
 
 PAGE = "compare.py"
 FILM, SWAPPED = "The film was slow, but I loved it.", "I loved the film, but it was slow."
@@ -194,6 +194,23 @@ def test_what_carries_the_difference_names_the_token_of_b_that_it_takes(monkeypa
     assert "With the stream at 4 · good (there of 4 · bad), as it enters layer" in text_of(
         opened(PAGE, text=good, other=bad, part="stream")
     )
+
+
+@pytest.mark.parametrize(
+    ("in_second", "ends"),
+    [(0.989, "There is little to carry: in B, this answer has 98.9 %."), (0.2, WRONG_WAY), (None, WRONG_WAY)],
+)
+def test_where_both_answers_are_alike_there_is_little_to_carry(in_second, ends):
+    said = patch_sentence("label", "negative", "the stream", 0.989, 0.995, in_second).replace("\u00a0", " ")
+    assert said.endswith(ends)
+
+
+def test_a_causal_mask_in_one_of_two_models_is_said():
+    one, none = (
+        any("has a causal mask" in caption.value for caption in opened(PAGE, text=FILM, **at).caption)
+        for at in ({"against": "model", "other_model": "stories"}, {"other": LONGER})
+    )
+    assert (one, none) == (True, False)
 
 
 def test_a_second_text_that_the_page_made_is_said_to_be_made():

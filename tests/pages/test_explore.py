@@ -252,6 +252,16 @@ def test_cards_name_each_other_kind_of_head_once_with_what_chance_would_give(che
     assert re.fullmatch(r"at the same place, words shuffled: \d+ %", plain(card["chance"]))
 
 
+def test_a_head_whose_queries_each_have_a_key_of_their_own_is_not_said_to_spread_its_attention():
+    text, translator = "The small dog sees the old man.", load_checkpoint("translate-en-fr")
+    said = page_text(opened(checkpoint="translate-en-fr", attention="cross", off="0.1-7", text=text))
+    trace: Any = translator.trace(text)
+    sharpness = 100 * float(trace.decoder.cross_weights()[0, 0].max(dim=-1).values.mean())
+    expected = f"Layer 1, head 1 gives {sharpness:.0f} % of its attention, on average over the queries, to one key each"
+    assert expected in said
+    assert "spreads its attention" not in said.split(" | ")[0]
+
+
 def test_a_head_that_was_muted_with_its_mean_is_said_to_be_zero_here():
     said = "On Heads that matter, the mean of each in this text stands in its place."
     assert said in page_text(opened(muted="0.2", baseline="mean"))

@@ -72,6 +72,14 @@ def test_a_link_opens_the_strongest_head_alone_on_the_text_of_its_example():
     assert there.session_state["_selection"].view.heads_on(8) == (4,)
 
 
+def test_a_kind_whose_example_is_too_long_for_the_file_has_no_link():
+    """The example of the strongest head of duplicates is longer than what the file keeps of a text."""
+    app = opened(PAGE)
+    labels = [each.proto.label for each in app.get("page_link")]
+    assert "Layer 3, head 5: duplicate" not in labels
+    assert "Layer 2, head 1: broad" in labels, "no single weight shows it"
+
+
 def test_the_link_of_induction_opens_a_text_that_comes_twice():
     app = opened(PAGE)
     (link,) = [each.proto for each in app.get("page_link") if each.proto.label == "Layer 6, head 1: induction"]
