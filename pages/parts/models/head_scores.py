@@ -8,6 +8,7 @@ import streamlit as st
 
 from model import CheckpointError, Config
 from model.edits.checks import sizes_of
+from model.measures.head_scores.cell_kinds import CELL_KINDS
 from model.measures.head_scores.gold_hits import GoldScore
 from model.measures.head_scores.score_file import (
     LONGEST_TEXT,
@@ -126,7 +127,7 @@ def show_links(name: str, config: Config, attention: str, tables: dict[str, Kind
         for kind in linked:
             table = tables[kind]
             opened = head_on_example(name, attention, kind, table, scores.texts)
-            if "text" in opened or table.example_of(*table.strongest) is None:
+            if "text" in opened or kind not in CELL_KINDS:
                 label = f"{words.head_called(*table.strongest).capitalize()}: {words.NAMES[kind][0]}"
                 page_link(label, "explore", EXPLORE_HELP, **opened)
     if linked:

@@ -72,8 +72,8 @@ def test_a_link_opens_the_strongest_head_alone_on_the_text_of_its_example():
     assert there.session_state["_selection"].view.heads_on(8) == (4,)
 
 
-def test_a_kind_whose_example_is_too_long_for_the_file_has_no_link():
-    """The example of the strongest head of duplicates is longer than what the file keeps of a text."""
+def test_a_kind_of_single_weights_without_a_whole_example_has_no_link():
+    """Of the strongest head of duplicates in the translator's decoder the file has none."""
     app = opened(PAGE)
     labels = [each.proto.label for each in app.get("page_link")]
     assert "Layer 3, head 5: duplicate" not in labels
