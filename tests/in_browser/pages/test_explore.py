@@ -141,12 +141,12 @@ def test_a_card_shows_its_head_in_the_picture_and_in_the_explorer(browser, addre
     with visitor(browser) as page:
         open_page(page, address, "Explore")
         with answered(page):
-            page.locator(".cards button").filter(has_text="First token").click()
-        expect(page.get_by_role("heading", level=1)).to_contain_text("look at the first word")
+            page.locator(".cards button").filter(has_text="Punctuation").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("looks at punctuation")
 
         def drawn() -> None:
-            assert max(one["weight"] for one in curves(page)) == pytest.approx(weights[1, 4].max(), abs=1e-6)
-            assert explored(page, "explorer.view.layer") == 1
+            assert max(one["weight"] for one in curves(page)) == pytest.approx(weights[0, 2].max(), abs=1e-6)
+            assert explored(page, "explorer.view.layer") == 0
             assert explored(page, "explorer.view.off.size ?? explorer.view.off.length") == 7
 
         comes_true(page, drawn)

@@ -55,7 +55,7 @@ def test_another_attention_and_what_replaces_a_head_stand_in_the_address(browser
         open_page(page, address, PAGE, text="The red house is big.", checkpoint="translate-en-fr")
         page.get_by_test_id("stMain").get_by_text("cross-attention, decoder to encoder").click()
         page.wait_for_url("**attention=cross**")
-        page.get_by_test_id("stMain").get_by_text("its mean in this text").click()
+        page.get_by_test_id("stMain").get_by_text("its mean in this text", exact=True).click()
         page.wait_for_url("**baseline=mean**")
         idle(page)
         title = page.get_by_role("heading", level=1).inner_text()
