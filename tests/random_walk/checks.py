@@ -36,6 +36,7 @@ PLAIN = {
     "pair": "",
     "target": "",
 }  # what the sampled numbers are compared with: the trace as it is
+OWN_TRAINING = "film.own"  # in an address of Watch it learn
 PLAIN_VIEW = {"words": False, "special": "shown", "segments": "all"}
 # Lists whose choice is not in the address by design: they name what a button beside them takes, or the machine.
 UNADDRESSED = ("Another token", "Device")
@@ -227,11 +228,11 @@ class Watch:
     def address(self) -> None:
         """The address, opened by somebody else, must give the page back. A refused or unsent text it does not hold.
 
-        Nor what was typed to search a list that is open.
+        Nor what was typed to search a list that is open, nor a training of one's own: a link asks to make it anew.
         """
         unsent = self.page.locator(UNSENT).count()
         searched = self.page.locator("[role=combobox][aria-expanded=true]").count()
-        if unsent or searched or self.facts()["errors"]:
+        if unsent or searched or OWN_TRAINING in self.place or self.facts()["errors"]:
             return
         context = self.page.context.browser.new_context(viewport=self.page.viewport_size)  # type: ignore[union-attr]
         with closing(context):

@@ -278,11 +278,11 @@ def test_the_stream_after_the_attention_is_that_of_the_edited_pass():
 def test_the_title_is_the_weight_with_four_digits_or_says_that_the_key_is_hidden():
     path = path_in(load_checkpoint("sentiment", device="cpu"))
     weight = float(path.attention.weights[2, 3, 1])
-    assert step_sentences.title(path) == f"“the” attends to “dog” with {100 * weight:.4g}\u00a0%."
+    assert step_sentences.title(path) == f"“the” (token 4) attends to “dog” with {100 * weight:.4g}\u00a0%."
     assert f" gives {100 * weight:.4g}\u00a0% of its attention " in step_sentences.answer(path)
     assert path.is_largest() == (weight == float(path.attention.weights[2].max()))
     hidden = unseen(tiny.checkpoint(), Edits(hidden=frozenset({HiddenKey("encoder", 1)})), 1)
-    assert step_sentences.title(hidden) == "“the” may not see “dog”."
+    assert step_sentences.title(hidden) == "“the” (token 4) may not see “dog”."
 
 
 def test_the_largest_weight_of_a_head_is_said_to_be_so():
@@ -415,7 +415,7 @@ def test_in_cross_attention_nothing_is_hidden():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({}, "A **bias** is a number that is added to a score; this attention has none. A **mask** "),
+        ({}, "A **bias** of the scores is a number that is added to each; this attention has none. A **mask** "),
         (
             {"positions": "alibi"},
             "a number that a formula gives for the distance from query to key: −0.03125. A **mask** ",
