@@ -215,7 +215,7 @@ def test_the_recheck_shows_both_numbers_and_their_difference(encoder):
     weight = float(encoder.blocks[1].self_attention.weights[3, 2, 4])
     assert float(ours) == pytest.approx(weight, abs=1e-7)
     assert float(theirs) == pytest.approx(weight, abs=1e-6)
-    assert float(difference) == pytest.approx(float(ours) - float(theirs), abs=5e-9)
+    assert float(difference) == pytest.approx(float(ours) - float(theirs), rel=0.05), "two digits are shown"
     assert ours != theirs
 
 
