@@ -170,8 +170,10 @@ function takeData(held) {
     held.edited.set(query, row)
   }
   const isThere = held.head === data.head && placeOf(held, held.selected) !== null
-  if (!isThere) held.selected = data.chosen
+  const isChosenAnew = String(data.chosen) !== String(held.chosen)
+  if (!isThere || isChosenAnew) held.selected = data.chosen
   held.head = data.head
+  held.chosen = data.chosen
   if (!held.keepsMessage) held.message = ""
   held.keepsMessage = false
 }
@@ -451,6 +453,7 @@ function send(held) {
   clearTimeout(held.timer)
   held.answer.setAttribute("aria-busy", "true")
   const cells = cellsOf(held.edited)
+  held.chosen = held.selected // what the answer will say, whatever is selected until it comes
   held.tell("edited", { head: held.head, cells, place: held.selected })
 }
 

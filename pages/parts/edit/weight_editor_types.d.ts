@@ -78,6 +78,7 @@ export interface Held {
   edited: Map<number, Row>
   plan: Plan
   selected: [query: number, key: number]
+  chosen: [query: number, key: number] // the cell of the address, as far as the browser knows
   stroke: Stroke | null
   ended: boolean // a stroke, just now
   timer: number

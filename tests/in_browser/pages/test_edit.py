@@ -277,3 +277,26 @@ def test_a_phone_taps_and_drags_by_touch_without_scrolling(browser, address):
 
 def scrolled(page: Page) -> float:
     return float(page.get_by_test_id("stMain").evaluate("main => main.scrollTop"))
+
+
+def test_a_pattern_selects_the_cell_that_its_address_does_and_a_cell_selected_meanwhile_stays(browser, address):
+    with visitor(browser, width=1366, height=768) as page:
+        open_page(page, address, PAGE, **HEAD)
+        number = page.get_by_label(NUMBER)
+        for pattern in ("the token before", "the first token"):
+            with answered(page):
+                page.get_by_role("button", name=pattern, exact=True).click()
+            selected, shown = page.locator(".editor .name").inner_text(), number.input_value()
+            page.goto(page.url)
+            has_page(page, PAGE)
+            expect(page.locator(".editor .name")).to_have_text(selected)
+            expect(number).to_have_value(shown)
+        drag(page, 3, 2, 20)
+        x, y = centre(page, 6, 5)
+        number.fill("40")
+        number.press("Enter")
+        page.mouse.click(x, y)  # before the answer to the number comes
+        elsewhere = page.locator(".editor .name").inner_text()
+        idle(page)
+        expect(page.locator(".editor .name")).to_have_text(elsewhere)
+        no_complaint(page)
