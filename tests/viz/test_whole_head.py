@@ -9,8 +9,9 @@ import pytest
 
 from model.measures.whole_head import WholeHead, whole_head
 from tests import tiny
+from viz.excerpts import excerpt
 from viz.explorer.attention_kinds import Kind, kinds_of
-from viz.walkthrough.whole_head import MOST, excerpt, whole_head_figure
+from viz.walkthrough.whole_head import MOST, STEP, whole_head_figure
 
 
 def head_and_kind(architecture: str = "encoder", length: int = 8, kind: str = "", **changes: Any) -> tuple[Any, Any]:
@@ -73,7 +74,7 @@ def test_a_knob_needs_every_key_of_a_long_text():
 def test_an_excerpt_holds_its_token_and_stays_within_the_text():
     for length in (1, 63, 64, 65, 512):
         for around in range(length):
-            places = excerpt(length, around)
+            places = excerpt(length, around, MOST, STEP)
             assert 0 <= places.start <= around < places.stop <= length
             assert places.stop - places.start == min(length, MOST)
 

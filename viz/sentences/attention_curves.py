@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from viz.excerpts import excerpt
 from viz.explorer.attention_kinds import Kind, Text
 from viz.explorer.view import same_word
 from viz.sentences.curve_look import LOOK
@@ -32,8 +33,8 @@ def sentence_figure(
     """
     check(kind, layer, head, marked)
     weights = kind.weights[layer][head]
-    columns = window(len(kind.keys.tokens), key)
-    rows = columns if kind.queries is kind.keys else window(len(kind.queries.tokens), None)
+    columns = excerpt(len(kind.keys.tokens), key or 0, MOST)
+    rows = columns if kind.queries is kind.keys else excerpt(len(kind.queries.tokens), 0, MOST)
     drawn, marks = weights[rows, columns], marked[rows, columns]
     return {
         "rows": words(kind.queries, rows),
@@ -57,12 +58,6 @@ def check(kind: Kind, layer: int, head: int, marked: Bool[np.ndarray, "query key
         raise ValueError(f"layer {layer}, head {head}; there are {kind.layers} layers of {kind.heads} heads")
     if marked.shape != kind.weights[layer][head].shape:
         raise ValueError(f"marks of shape {marked.shape}, wanted {kind.weights[layer][head].shape}")
-
-
-def window(length: int, around: int | None) -> slice:
-    """The positions that are drawn: all, or as many as fit with this one in their middle."""
-    start = max(0, min((around or 0) - MOST // 2, length - MOST))
-    return slice(start, min(length, start + MOST))
 
 
 def words(text: Text, places: slice) -> list[dict[str, Any]]:

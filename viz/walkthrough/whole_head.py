@@ -8,6 +8,7 @@ import numpy as np
 
 from model.measures.one_weight import strongest
 from model.measures.whole_head import WholeHead
+from viz.excerpts import cut_note, excerpt
 from viz.explorer.attention_kinds import Text
 from viz.tokens import decimal, visible
 
@@ -15,6 +16,7 @@ MOST = 64  # tokens on a side; of a longer text an excerpt is drawn, and says so
 STEP = 16  # tokens by which an excerpt moves: a weight nearby leaves it where it is
 MANY_KEYS = 60  # beyond, full colour is the head's own largest weight
 LONGEST_LABEL = 14
+MOVE_IT = "Another query or key moves the excerpt."
 
 
 def whole_head_figure(
@@ -37,7 +39,7 @@ def whole_head_figure(
     if head.weights.shape != shape:
         raise ValueError(f"weights of shape {head.weights.shape}, wanted {shape}: a row a query, a column a key")
     query, key = strongest(head.weights, query, key)
-    rows, columns = excerpt(shape[0], query), excerpt(shape[1], key)
+    rows, columns = (excerpt(length, at, MOST, STEP) for length, at in zip(shape, (query, key), strict=True))
     sent = slice(0, shape[1]) if knob else columns
     return {
         "caption": caption,
@@ -54,7 +56,7 @@ def whole_head_figure(
         "full": float(head.weights.max()) or 1.0 if shape[1] > MANY_KEYS else 1.0,
         "matrices": matrices(head, rows, sent),
         "chosen": [query - rows.start, key - columns.start],
-        "cut": cut_note(queries, keys, rows, columns),
+        "cut": f"{cut} {MOVE_IT}" if (cut := cut_note(rows, columns, shape)) else "",
         "knob": knob,
     }
 
@@ -72,13 +74,6 @@ def matrices(head: WholeHead, rows: slice, sent: slice) -> dict[str, str]:
 def base64_floats(numbers: np.ndarray) -> str:
     """Float32 as base64: exact, and shorter than decimals."""
     return base64.b64encode(np.ascontiguousarray(numbers, "<f4").tobytes()).decode("ascii")
-
-
-def excerpt(length: int, around: int) -> slice:
-    """The positions that are drawn: all, or as many as fit, with this one about in their middle."""
-    start = (around - MOST // 2 + STEP // 2) // STEP * STEP
-    start = max(0, min(start, length - MOST))
-    return slice(start, min(length, start + MOST))
 
 
 def labels(text: Text, places: slice) -> list[dict[str, Any]]:
@@ -123,15 +118,3 @@ def formula_parts(head: WholeHead) -> list[dict[str, str]]:
         *((" + mask", "mask"), (")", "weights"), (" · ", ""), ("V", "value"), (" = ", ""), ("context", "context")),
     ]
     return [{"text": text, "part": part} for text, part in pieces]
-
-
-def cut_note(queries: Text, keys: Text, rows: slice, columns: slice) -> str:
-    """Which part of a long text is drawn; "" where all of it is."""
-    parts = [
-        f"{name} {places.start + 1}–{places.stop} of {len(text.tokens)}"
-        for name, text, places in (("queries", queries, rows), ("keys", keys, columns))
-        if places.stop - places.start < len(text.tokens)
-    ]
-    if not parts:
-        return ""
-    return f"The text is long: the picture shows {' and '.join(parts)}. Another query or key moves the excerpt."

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from viz.excerpts import cut_note, excerpt
 from viz.explorer.attention_kinds import Text
 from viz.text.causes.token_measures import row_names
 from viz.tokens import percent, visible
@@ -39,7 +40,7 @@ def editor_figure(
     shape = len(queries.tokens), len(keys.tokens)
     if base.shape != shape or mask.shape != shape:
         raise ValueError(f"weights of shape {base.shape}, mask of shape {mask.shape}, wanted {shape}")
-    rows, columns = excerpt(shape[0], chosen[0]), excerpt(shape[1], chosen[1])
+    rows, columns = (excerpt(length, at, MOST, STEP) for length, at in zip(shape, chosen, strict=True))
     allowed = np.where(mask, SEEN, MASKED).astype(np.uint8)
     allowed[:, list(hidden)] = HIDDEN
     return {
@@ -55,27 +56,10 @@ def editor_figure(
     }
 
 
-def excerpt(length: int, around: int) -> slice:
-    """The positions that are drawn: all, or as many as fit, with this one about in their middle."""
-    start = (around - MOST // 2 + STEP // 2) // STEP * STEP
-    start = max(0, min(start, length - MOST))
-    return slice(start, min(length, start + MOST))
-
-
 def labels(text: Text, places: slice) -> list[dict[str, Any]]:
     """One side's tokens and their positions, counted from 0; one that comes again has its place in its name, from 1."""
     names = row_names(text.tokens, range(places.start, places.stop), LONGEST_LABEL)
     return [{"text": name, "place": at} for at, name in names.items()]
-
-
-def cut_note(rows: slice, columns: slice, shape: tuple[int, int]) -> str:
-    """Which part of a long text is drawn; "" where all of it is."""
-    parts = [
-        f"{name} {places.start + 1}–{places.stop} of {length}"
-        for name, places, length in (("queries", rows, shape[0]), ("keys", columns, shape[1]))
-        if places.stop - places.start < length
-    ]
-    return f"The text is long: the picture shows {' and '.join(parts)}." if parts else ""
 
 
 def answer_panel(
