@@ -113,7 +113,7 @@ def show() -> None:
     kind = kinds_of(run.before)[selection.view.attention]
     suggestion = None if run.is_edited else suggestion_of(selection)
     with top:
-        title, sentence = found(run, kind, suggestion)
+        title, sentence = found(selection, run, kind, suggestion)
         show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if suggestion else None)
         show_caveats(run.checkpoint, run.before)
         show_left_out(selection, edits=False)

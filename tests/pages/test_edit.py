@@ -149,6 +149,20 @@ def test_trying_what_is_suggested_gives_what_was_said(name):
     assert "edits" in app.query_params
 
 
+def test_what_a_translator_writes_with_the_edit_is_said_where_it_is_something_else():
+    model, text = loaded("translate-en-fr"), "The dog sleeps."
+    place = {"text": text, "checkpoint": "translate-en-fr", "attention": "cross"}
+    before = model.generate(text).text
+    said = set()
+    for layer, head in np.ndindex(model.config.layers, model.config.heads):
+        app = opened(PAGE, **place, layer=str(layer), head=str(head))
+        app.button(key="pattern_first").click().run()
+        now = model.generate(text, edits=Edits.from_text(app.query_params["edits"])).text
+        assert (f"The model then writes “{now}”" in text_of(app)) == (now != before)
+        said.add(now != before)
+    assert said == {True, False}
+
+
 def test_undo_and_redo_and_undo_all_and_other_kept_edits_stay():
     app = opened(PAGE, text=TEXT, edits="temperature_2")
     assert "Also in effect" in "\n".join(caption.value for caption in app.caption)

@@ -16,7 +16,7 @@ from viz.charts.causes.weight_editor import answer_panel
 from viz.explorer.attention_kinds import Kind
 from viz.text.causes import edited_weights as sentences
 from viz.text.causes.edited_weights import Look
-from viz.text.causes.head_effects import LEAST
+from viz.text.causes.head_effects import LEAST, written_said
 from viz.tokens import token_named
 
 TITLES = {
@@ -26,6 +26,7 @@ TITLES = {
     "output": "The same output, token by token",
     "stream": "No answer to follow",
 }
+TARGET, OUTPUT, OUTPUT_BEFORE, ANEW = "Target", "Output", "Output before", "Written anew"
 SAME_OUTPUT = "The bars are of the tokens written without the edit, read again with it."
 
 
@@ -50,12 +51,12 @@ def written(selection: Selection, run: EditedPass) -> dict[str, str]:
     """What a translating model wrote, and what it would write now; of a typed target that alone."""
     before = output_of(run.checkpoint, run.before)
     if target_of(selection, run.checkpoint, run.others) is not None:
-        return {"Target": before}
+        return {TARGET: before}
     if not run.is_edited:
-        return {"Output": before}
+        return {OUTPUT: before}
     assert run.before.decoder is not None
     now = edited_output(selection, run.checkpoint, run.edits, len(run.before.decoder.ids))
-    return {"Output before": before, "Written anew": " ".join(now.split())}
+    return {OUTPUT_BEFORE: before, ANEW: " ".join(now.split())}
 
 
 def look_of(run: EditedPass, kind: Kind) -> Look | None:
@@ -78,7 +79,7 @@ def look_of(run: EditedPass, kind: Kind) -> Look | None:
     )
 
 
-def found(run: EditedPass, kind: Kind, suggestion: Suggestion | None) -> tuple[str, str]:
+def found(selection: Selection, run: EditedPass, kind: Kind, suggestion: Suggestion | None) -> tuple[str, str]:
     """Title and sentence, Markdown."""
     before = outcome_value(run.outcome, run.before, run.before)
     answer = name_of(run.checkpoint, run.outcome)
@@ -94,6 +95,11 @@ def found(run: EditedPass, kind: Kind, suggestion: Suggestion | None) -> tuple[s
     moved = float(stream_distances(*([stream] for stream in last))[0])
     whose = "decoder’s " if run.before.encoder is not None and run.before.decoder is not None else ""
     said = sentences.sentence(look, (site.layer, site.head), moved, heads=len(heads), whose=whose, turned=turned)
+    if run.outcome.kind == "output":
+        texts = written(selection, run)
+        now = texts.get(ANEW)
+        if now is not None and now.split() != texts[OUTPUT_BEFORE].split():
+            said = f"{written_said(now)} {said}"
     return title, said
 
 
