@@ -51,6 +51,7 @@ WITH_MASK = (
     "This model was trained without a mask. Explore and Inside a head read a text with the mask all the same; Break "
     "the formula opens without it."
 )
+INSTEAD = "The pictures are of “{}” until then."
 INTERVAL = 1.0  # seconds between two looks at a training
 
 
@@ -103,7 +104,7 @@ def show_details(film: Film, selection: Selection) -> None:
     label = f"Characters that the pictures are of, at most {length}"
     choose_line(label, line, film.default_line(), length)
     if refusal := refusal_of(film, line):
-        st.error(markdown_text(refusal))
+        show_refusal(refusal, film.default_line())
     if not film.is_live:
         st.caption(sentences.caveat(film.first))
         show_moments(film, selection)
@@ -125,7 +126,7 @@ def show_language(selection: Selection) -> None:
         return
     choose_line(f"Text that the pictures are of, at most {LONGEST_LINE} characters", line, language.LINE, LONGEST_LINE)
     if refusal:
-        st.error(markdown_text(refusal))
+        show_refusal(refusal, language.LINE)
     st.caption(sentences.language_caveat(film))
     name, site = language.moment_name(film, watch.step), sentences.best_line(film, "language").site
     show_moment(sentences.LANGUAGE_MODEL, name, line, site)
@@ -134,6 +135,11 @@ def show_language(selection: Selection) -> None:
     st.header("Train one yourself", anchor=False)
     choose_training(watch)
     next_page_link("watch")
+
+
+def show_refusal(refusal: str, instead: str) -> None:
+    """Why the characters that were typed cannot be shown, and of which ones the pictures are."""
+    st.error(markdown_text(f"{refusal} {INSTEAD.format(instead)}"))
 
 
 def language_data(line: str) -> tuple[dict[str, Any], str]:

@@ -129,7 +129,8 @@ def test_a_moment_that_there_is_not_is_no_model(name):
 def test_characters_that_the_model_never_learned_are_refused_and_the_film_stays():
     app = taken(watched(), **{"watch.line": "Été"})
     assert [error.value.replace("\\", "") for error in app.error] == [
-        "This model has no character É. It knows the letters a to z and >."
+        "This model has no character É. It knows the letters a to z and >. "
+        "The pictures are of “wordplaywordplay” until then."
     ]
     assert "".join(film(app)["runs"][0]["tokens"]) == "wordplaywordplay"
 
