@@ -56,6 +56,7 @@ from viz.explorer.attention_kinds import Kind
 from viz.explorer.view import positions_of
 from viz.text import head_findings, weight_sentences
 from viz.text.causes.head_effects import ZERO_HERE
+from viz.text.learn.model_answers import accuracy_of, doubt
 from viz.text.token_table import token_table
 from viz.tokens import counted, markdown_text, percent, position_name
 
@@ -466,6 +467,9 @@ def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) 
     title, outcome, explained = prediction
     muted = edits_of(selection, checkpoint).muted
     st.metric(f"{title} with heads muted" if muted else title, outcome, help=explained)
+    if checkpoint.config.labels and not muted:
+        answer, _ = weight_sentences.prediction(checkpoint.probabilities(trace))
+        st.caption(doubt(selection.text, answer, accuracy_of(checkpoint.card)))
     if muted and (before := prediction_of(checkpoint, trace_of(selection, Edits()))):
         st.text(f"Before muting: {before[1]}")
 

@@ -5,6 +5,8 @@ import streamlit as st
 import pages
 from pages.parts.frame.finding import picture, picture_alone
 from pages.parts.learn.around import (
+    another_model,
+    caveats_of,
     doubt_of,
     instead,
     offer_share,
@@ -15,7 +17,6 @@ from pages.parts.learn.around import (
     show_question,
     show_way_on,
     the_act,
-    unknown_of,
     usable_by,
 )
 from pages.parts.learn.page_top import begin_at_top
@@ -37,7 +38,8 @@ def show() -> None:
         with st.spinner("Computing the answer"):
             asked = ask(stop_selection)
             doubt = "" if asked.unclear else doubt_of(stop, stop_selection)
-            aside = " ".join(filter(None, (instead(stop), unknown_of(stop, stop_selection), doubt)))
+            asides = instead(stop), another_model(path.stop), caveats_of(stop, stop_selection), doubt
+            aside = " ".join(filter(None, asides))
         seen = show_question(path.stop, asked, path.guess, aside)
         address_notice()
         show_guesses(asked, path)

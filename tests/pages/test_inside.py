@@ -523,7 +523,7 @@ def test_why_it_looks_there_gives_the_score_and_the_mean_of_the_trace(step: str)
     app = opened(PAGE, text=SENTENCE, step=step, layer="2", head="1", query="3", key="4")
     above = float(scores[4] - scores.mean())
     sizes = [decimal(float(value), ".4f") for value in (scores[4], scores.mean(), abs(above))]
-    said = "The score is {}; the mean of the scores that this query gives is {}. The bars split the {} {} it."
+    said = "The score is {}; the mean of the scores that this query gives is {}. The bars split the {} {} it twice"
     assert said.format(*sizes, "above" if above > 0 else "below") in text_of(app)
 
 

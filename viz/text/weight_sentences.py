@@ -109,11 +109,16 @@ def prediction(probabilities: Mapping[str, float]) -> tuple[str, float]:
 
 
 def change(before: Mapping[str, float], after: Mapping[str, float]) -> str:
-    """ "positive 93.9 % → 18.1 %, now negative 81.9 %": the label that was most probable, and the one that now is."""
+    """ "positive 93.9 % → 18.1 %, now negative 81.9 %": the label that was most probable, and the one that now is.
+
+    With two decimals where one would not tell the two apart.
+    """
     label, probability = prediction(before)
     now, _ = prediction(after)
     turned = "" if now == label else f", now {visible(now)} {percent(after[now], 1)}"
-    return f"{visible(label)} {percent(probability, 1)} → {percent(after[label], 1)}{turned}"
+    one_digit, two_digits = ([percent(share, digits) for share in (probability, after[label])] for digits in (1, 2))
+    old, new = one_digit if len(set(one_digit)) > 1 else two_digits
+    return f"{visible(label)} {old} → {new}{turned}"
 
 
 def text_line(text: str) -> str:

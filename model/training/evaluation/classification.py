@@ -24,10 +24,12 @@ BEGINNINGS = (32, 128)
 BATCH_TOKENS = 8192
 EVEN = 0.75  # the larger of two probabilities, up to which they are near even
 EVERYDAY = {  # files of lists/ by what the card calls them
-    "everyday sentences written for this project": "everyday",
-    "everyday sentences that training had no eye on": "unseen",
+    "everyday sentences that runs were compared by": "everyday",
+    "everyday sentences that no run was chosen by": "unseen",
     "everyday sentences that a negation or a contrast decides": "negations",
 }
+HELD_OUT = "the tenth of the sentences written to train on that was held out"
+NEARLY_EVEN = f"no accuracy: sentences without an opinion whose likelier answer gets {EVEN:.0%} at most"
 
 
 def in_order_of_length(corpus: Corpus, limit: int) -> Iterator[np.ndarray]:
@@ -85,14 +87,14 @@ def figures(model: Transformer, tokenizer: Tokenizer, examples: list[Example], w
     if set(config.labels) == {"negative", "positive"}:
         held_out = {label: opinions(label, kept=False) for label in config.labels}
         lists = {name: read_lists(file) for name, file in EVERYDAY.items()}
-        for name, sentences in (lists | {"sentences written to train on, the tenth held out": held_out}).items():
+        for name, sentences in (lists | {HELD_OUT: held_out}).items():
             corpus = everyday_corpus(tokenizer, config, sentences)
             yield accuracy(f"accuracy, {name}", right(model, corpus, config.max_length))
         corpus = label_corpus(
             tokenizer, [Example(text=text, label="positive", group=text) for text in neutral()], config.labels
         )
         odds = np.exp(predict(model, corpus, config.max_length, config.pad_id)).max(axis=1)
-        yield accuracy(f"sentences without an opinion, none of whose answers gets more than {EVEN:.0%}", odds <= EVEN)
+        yield accuracy(NEARLY_EVEN, odds <= EVEN)
 
 
 def neutral() -> tuple[str, ...]:

@@ -22,12 +22,13 @@ from pages.parts.state.session import changed_selection, choices, choose, take_b
 from pages.parts.widgets.binding import select
 from viz.export.provenance import Provenance
 from viz.export.share_picture import Bar
-from viz.text.caveats import unknown_tokens
+from viz.text.caveats import caveats
 from viz.text.learn.model_answers import accuracy_of, doubt
 from viz.tokens import markdown_text, percent
 from viz.walkthrough.source_excerpts import excerpt
 
 GO_ON = "Go on with this question ({} of {})"
+OTHER_MODEL = "The question before was about {}; this one is about another model, {}."
 UNCLEAR = "Show a text with a clear answer"
 AFTER_THE_LAST = "That was the last of the twelve questions. The pages in the sidebar show all of it on any text."
 TO_EXPLORE, TO_EXPLORE_HELP = "Go on in Explore", "Shows every head of every layer on this text."
@@ -65,6 +66,12 @@ def instead(stop: Stop) -> str:
     return f"{name} cannot answer this question, which needs {stop.needs}, so {other} does."
 
 
+def another_model(number: int) -> str:
+    """That a stop asks another model than the one before; "" where it is the same, or one that a visitor chose."""
+    before, now = (PATH[place].opening.checkpoint for place in (max(0, number - 2), number - 1))
+    return "" if before == now or "checkpoint" in choices() else OTHER_MODEL.format(before, now)
+
+
 def doubt_of(stop: Stop, selection: Selection) -> str:
     """That a verdict on which a stop leans may be wrong; "" where it leans on none."""
     checkpoint = checkpoint_named(selection.checkpoint)
@@ -75,10 +82,12 @@ def doubt_of(stop: Stop, selection: Selection) -> str:
     return doubt(selection.text, answer, accuracy_of(checkpoint.card))
 
 
-def unknown_of(stop: Stop, selection: Selection) -> str:
-    """How many tokens of the visitor's text the model does not know; "" where it knows all."""
-    tokenizer = checkpoint_named(selection.checkpoint).tokenizer
-    return unknown_tokens(trace_of(selection, Edits()).text_stack, tokenizer.unknown_id)
+def caveats_of(stop: Stop, selection: Selection) -> str:
+    """What keeps the model from judging the text; "" where nothing does."""
+    checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
+    judges = stop.leans_on_verdict and checkpoint.config.labels
+    probabilities = checkpoint.probabilities(trace) if judges else None
+    return caveats(trace.text_stack, checkpoint.tokenizer.unknown_id, probabilities, checkpoint.card)
 
 
 def show_question(number: int, asked: StopQuestion, guess: str, aside: str) -> bool:

@@ -23,7 +23,7 @@ OPENINGS = {
     "word_order": Opening("sentiment", EXAMPLES[0]),
     "words_as_vectors": Opening("sentiment", EXAMPLES[0]),
     "whole_head": Opening("sentiment", EXAMPLES[0]),
-    "heads_needed": Opening("sentiment", EXAMPLES[0]),
+    "heads_needed": Opening("sentiment", EXAMPLES[4]),
     "neighbours": Opening("stories", "He counted his money on the bank of the river."),
     "stack": Opening("sentiment", EXAMPLES[0]),
     "feed_forward": Opening("translate-en-fr", EXAMPLES[0]),

@@ -28,7 +28,7 @@ EXAMPLES = (
     "The acting is not bad at all.",
     "I wanted to like it, but the plot makes no sense.",
     "Nobody who saw it with me was bored.",
-    "A great cast, a big budget, and nothing to say.",
+    "It was never boring.",
 )
 LONGEST_TEXT = 2000  # characters
 TEXTS = ("text", "pair", "target")

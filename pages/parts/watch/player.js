@@ -306,7 +306,8 @@ function drawCharts(held, screen, theme) {
   screen.playheads = []
   const most = Math.max(...run.curve.loss)
   const above = chart(held, screen, theme, names.curves)
-  if (run.change) above.append(...band(held, screen, theme))
+  const [shaded, change] = band(held, screen, theme)
+  if (shaded) above.append(shaded)
   const x = (/** @type {number} */ step) => LEFT + onAxis(held, step) * screen.plot
   above.append(
     line(run.curve.step.map(x), run.curve.accuracy, { stroke: theme.accent, "stroke-width": 2.5 }),
@@ -322,6 +323,7 @@ function drawCharts(held, screen, theme) {
     text(most.toFixed(1), width - 2, TOP + 5, { fill: theme.second, "text-anchor": "end" }),
     text("0", width - 2, CHART - BELOW + 4, { fill: theme.second, "text-anchor": "end" }),
   )
+  if (change) above.append(change)
   const below = chart(held, screen, theme, names.scores)
   for (const [number, { kind, scores, nulls }] of run.lines.entries()) {
     if (!held.shown.has(kind)) continue
@@ -425,7 +427,7 @@ function band(held, screen, theme) {
       fill: theme.accent,
       opacity: 0.15,
     }),
-    text(said, from - 4, yOf(change.before < 0.35 ? 0.5 : 0.12), look),
+    text(said, from - 4, yOf(change.before < 0.35 ? 0.5 : 0.12), { ...look, class: "change" }),
   ]
 }
 

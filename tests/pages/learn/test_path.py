@@ -212,3 +212,23 @@ def test_a_round_that_a_stop_does_not_have_is_its_last():
     app = opened("learn.py", stop="1", round="3")
     assert not app.exception
     assert app.title
+
+
+@pytest.mark.parametrize(
+    ("stop", "said"),
+    [(1, ""), (2, ""), (9, "this one is about another model, translate-en-fr."), (10, "another model, stories.")],
+)
+def test_a_question_to_another_model_than_the_one_before_says_so(stop, said):
+    def asides(**address: str) -> str:
+        said = " ".join(each.value for each in opened("learn.py", stop=str(stop), **address).main.caption)
+        return said.replace("\\", "")
+
+    assert said in asides()
+    assert ("another model" in asides()) == bool(said)
+    assert "The question before" not in asides(checkpoint="translate-en-fr"), "it is the visitor's choice"
+
+
+def test_a_text_in_another_language_is_doubted_as_on_other_pages():
+    text = "Der Unterricht war nicht schlecht, aber die Prüfung ist ein Albtraum für alle."
+    asides = " ".join(each.value for each in opened("learn.py", stop="3", text=text).main.caption)
+    assert "It was trained for classification of English texts" in asides.replace("\\", "")

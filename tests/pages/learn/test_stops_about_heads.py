@@ -20,7 +20,7 @@ WHERE, MATTERING, NEEDED = (1 + PATH.index(stop) for stop in (WHERE_IT_LOOKS, LO
 FILM = "The film was slow, but I loved it."
 DOCTOR = "My brother is a doctor."
 LONG = " ".join(["a film"] * 260)
-TEXTS = (FILM, DOCTOR, "The acting is not bad at all.", "A great cast, a big budget, and nothing to say.")
+TEXTS = (FILM, DOCTOR, "The acting is not bad at all.", "It was never boring.")
 
 
 @pytest.fixture(scope="module")

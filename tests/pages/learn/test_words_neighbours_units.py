@@ -14,6 +14,7 @@ from pages.parts.learn.sense_sentences import SENSES
 from pages.parts.learn.stops import PATH, feed_forward, neighbours, words_as_vectors
 from tests.folders import KINDS
 from tests.pages.test_every_page import opened
+from viz.text.learn.stops import neighbours as words
 from viz.text.learn.stops.neighbours import MEAN_OF_BANK
 
 OWN = "We laughed all evening, but nobody in our row liked the ending."
@@ -113,10 +114,15 @@ def test_the_counts_of_other_words_are_as_said():
         assert "bank" in app.main.caption[0].value, "the question stays"
 
 
+def test_what_is_lost_again_between_the_first_layer_that_sorts_and_the_last_is_said():
+    assert words.between((3, 8, 8, 7, 7, 8), 8) == ", though after layer 3 only 7"
+    assert words.between((3, 8, 8, 8), 8) == words.between((2, 5, 7, 6), 8) == words.between((3, 8, 7), 8) == ""
+
+
 def test_a_sentence_with_another_of_the_words_is_placed_and_the_question_stays():
     app = at(neighbours, text="The children stood in a ring.")
     assert "every “bank” nearest" in app.main.caption[0].value
-    assert "In your sentence, “ring” ends nearest" in sentence(app)
+    assert "In the sentence above, “ring” ends nearest" in sentence(app)
     app = at(neighbours, text=OWN)
     assert "is in the sentence above" in sentence(app)
 

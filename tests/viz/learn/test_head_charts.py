@@ -66,9 +66,10 @@ def test_verdicts_hold_their_shares_and_hide_what_is_not_known(theme):
         ("plain", 0.9392, "93.9\u00a0%"),
         ("muted", None, UNKNOWN),
     ]
-    _, line, gap, *_, name = chart.to_dict()["layer"]
+    _, line, *gaps, number, name = chart.to_dict()["layer"]
     assert line["data"]["values"] == [{"even": 0.5}]
-    assert (gap["mark"]["stroke"], gap["encoding"]) == (theme.background, name["encoding"])  # no line through a name
+    for gap, text in zip(gaps, (number, name), strict=True):  # no line through a text
+        assert (gap["mark"]["stroke"], gap["encoding"]) == (theme.background, text["encoding"])
     assert len(verdict_chart(["plain"], [0.2], "p").to_dict()["layer"]) == 3
     with pytest.raises(ValueError, match="1 names came with 2"):
         verdict_chart(["plain"], [0.2, 0.3], "p")

@@ -108,10 +108,18 @@ def test_neighbours_are_words_that_stand_side_by_side():
 
 
 @pytest.mark.parametrize(
-    ("second", "name"), [(0.9, "less than 0.1 points"), (0.896, "0.4 points"), (0.1406, "76 points")]
+    ("second", "name"), [(0.9, "less than 0.1 points"), (0.896, "0.4 points"), (0.1406, "75.9 points")]
 )
 def test_a_difference_is_told_as_finely_as_it_is_large(second, name):
     assert word_order.apart_name(TwoVerdicts(answer="a", first=0.9, second=second, same_answer=True)) == name
+
+
+@pytest.mark.parametrize(("second", "said"), [(0.484, "It hardly notices"), (0.3, "It notices")])
+def test_another_answer_by_a_hair_is_no_notice(second, said):
+    plain = TwoVerdicts(answer="positive", first=0.501, second=second, same_answer=False)
+    form = word_order.order_answer(plain, 0)
+    assert form.startswith(said)
+    assert "nother answer wins" in form
 
 
 @pytest.mark.parametrize(("second", "option"), [(0.9, 3), (0.905, 2), (0.95, 1), (0.2, 0)])

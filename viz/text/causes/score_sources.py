@@ -42,6 +42,7 @@ SIDES = {
     "query": "By what stands in the query's stream, {}",
     "key": "By what stands in the key's stream, {}",
 }
+TWICE = "twice, by what made the query and by what made the key: two accounts of one number."
 BARS = "part of the score above the mean"
 OTHERS = "all others"
 
@@ -57,7 +58,7 @@ def why_not(path: WeightPath) -> str | None:
 
 
 def title(steps: Sequence[SourceStep], texts: Mapping[str, Text]) -> str:
-    """ "“it” looks at “cat” because of what head 4 of layer 1 wrote at “cat” (62 % of the score above the mean)."
+    """ "“it” looks at “cat” because of what head 4 of layer 1 wrote at “cat”", with its share of the score.
 
     With where that head read it; Markdown. texts: of the stacks, by name.
     """
@@ -76,14 +77,16 @@ def told(steps: Sequence[SourceStep]) -> list[SourceStep]:
 def sums(sources: ScoreSources, traced: float, *, capped: bool) -> str:
     """That the parts add up to what the pass computed. capped: whether the model caps its scores."""
     whole, theirs = decimal(sources.score, ".7g"), decimal(traced, ".7g")
-    return f"The parts of each side add up to {whole}; the trace has {theirs}{' before its cap' if capped else ''}."
+    return (
+        f"The parts of each side add up to {whole}; the model computed {theirs}{' before its cap' if capped else ''}."
+    )
 
 
 def score_line(whole: float, above: float) -> str:
     """The whole score, the mean of the query's scores and the rest, which is what the parts below are of."""
     side = "above" if above >= 0 else "below"
     sizes = [decimal(value, ".4f") for value in (whole, whole - above, abs(above))]
-    return f"The score is {sizes[0]}; {MEAN} is {sizes[1]}. The bars split the {sizes[2]} {side} it."
+    return f"The score is {sizes[0]}; {MEAN} is {sizes[1]}. The bars split the {sizes[2]} {side} it {TWICE}"
 
 
 def line(step: SourceStep, texts: Mapping[str, Text]) -> str:
@@ -107,7 +110,8 @@ def clause(step: SourceStep, texts: Mapping[str, Text]) -> str:
     if step.share < HALF or step.opposed_share >= 1:
         largest_part = f"the largest part on the {step.side}'s side, {percent(step.share)} {of_score}, is {what}"
         return f"{looks(step, texts)}: {largest_part}{taken_away(step)}"
-    return f"{looks(step, texts)} because of {what} ({percent(step.share)} {of_score}{taken_away(step)})"
+    by_side = f"{percent(step.share)} {of_score}, by the {step.side}'s parts"
+    return f"{looks(step, texts)} because of {what} ({by_side}{taken_away(step)})"
 
 
 def taken_away(step: SourceStep) -> str:

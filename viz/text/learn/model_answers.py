@@ -28,7 +28,7 @@ LABELS = {
     "The acting is not bad at all.": "positive",
     "I wanted to like it, but the plot makes no sense.": "negative",
     "Nobody who saw it with me was bored.": "positive",
-    "A great cast, a big budget, and nothing to say.": "negative",
+    "It was never boring.": "positive",
 }
 
 

@@ -81,11 +81,11 @@ def refusal(selection: Selection) -> str:
     return "" if written_of(selection).text.strip() else words.NOTHING_WRITTEN
 
 
-def door(selection: Selection, step: int) -> Door:
+def door(selection: Selection, step: int, label: str = words.DOOR) -> Door:
     """To the page that has all of it, at the same step."""
     return Door(
         page="translate",
-        label=words.DOOR,
+        label=label,
         explained=words.DOOR_EXPLAINED,
         changes={"checkpoint": selection.checkpoint, "text": selection.text, "translation.step": step},
     )
@@ -117,7 +117,7 @@ def ask_about_letter(selection: Selection) -> StopQuestion:
             words.letter_rows(texts, changed, (one, two), seen=seen), theme(), key="letter_rows"
         ),
         act=lambda: show_steps(written_links(other), step),
-        door=door(other, step),
+        door=door(selection, step, words.LETTER_DOOR),  # with the text as it was, which is what is asked on return
     )
 
 

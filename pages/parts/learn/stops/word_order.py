@@ -123,7 +123,7 @@ def ask_about_order(selection: Selection) -> StopQuestion:
         setting=word_order.ORDER_SETTING.format(**names),
         options=word_order.ORDER_OPTIONS,
         right=frozenset({right}),
-        answer=word_order.ORDER_ANSWERS[right].format(**names),
+        answer=word_order.order_answer(plain, right).format(**names),
         sentence=word_order.ORDER_SENTENCE.format(**names)
         + word_order.other_wrong(plain, orders.other.text, orders.checkpoint.config.labels),
         picture=lambda seen: show_bars(orders, bars_of_order(orders, seen=seen)),

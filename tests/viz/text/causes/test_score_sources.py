@@ -41,7 +41,8 @@ def plain(text):
     [
         (
             {},
-            "“it” looks at “*” because of what head 4 of layer 1 wrote at “*” (62 % of the score above the mean); "
+            "“it” looks at “*” because of what head 4 of layer 1 wrote at “*” (62 % of the score above the mean, "
+            "by the key's parts); "
             "97 % of that was read at “The”.",
         ),
         ({"side": "query"}, "“it” looks at “*” because of what head 4 of layer 1 wrote at “it” (62 %"),
@@ -53,16 +54,19 @@ def plain(text):
         ),
         (
             {"value": 6.0, "opposed": -1.2},
-            "wrote at “*” (120 % of the score above the mean; other parts add 4.0 % and take 24 %); 97 %",
+            "(120 % of the score above the mean, by the key's parts; other parts add 4.0 % and take 24 %); 97 %",
         ),
         (
             {"opposed": -1.3},
-            "wrote at “*” (62 % of the score above the mean; other parts add 64 % and take 26 %); 97 %",
+            "(62 % of the score above the mean, by the key's parts; other parts add 64 % and take 26 %); 97 %",
         ),
         ({"score": -5.0, "value": -3.1, "opposed": 5.0}, "wrote at “*”; other parts add 138 % and take 100 %"),
         ({"weight": 0.01}, "“it” gives “*” a score 5.00 above the mean because of what head 4"),
         ({"score": -5.0, "value": -3.1}, "“it” gives “*” a score 5.00 below the mean because of what head 4"),
-        ({"score": -5.0, "value": -3.1}, "(62 % of the score below the mean); 97 % of that was read at “The”."),
+        (
+            {"score": -5.0, "value": -3.1},
+            "score below the mean, by the key's parts); 97 % of that was read at “The”.",
+        ),
         ({"part": Part("token")}, "because of the token “*” itself (62 %"),
         ({"part": Part("position")}, "because of the position of “*” (62 %"),
         ({"part": Part("feed-forward", 1)}, "because of what the feed-forward layer of layer 2 wrote at “*” (62 %"),
@@ -83,10 +87,10 @@ def test_the_title_says_what_the_score_is_because_of(changes, expected):
     ("changes", "expected"),
     [
         ({}, "In head 2 of layer 3, “it” looks at “*” because of what head 4 of layer 1 wrote at “*” (62 % of the "
-             "score above the mean); 97 % of that was read at “The”."),
+             "score above the mean, by the key's parts); 97 % of that was read at “The”."),
         ({"read_share": 0.3}, "; 30 % of that was read at “The”."),
         ({"read_share": 1.4}, "; 140 % of that was read at “The”, and 40 % taken away by what was read elsewhere."),
-        ({"part": Part("token"), "read": None, "read_share": None}, "itself (62 % of the score above the mean)."),
+        ({"part": Part("token"), "read": None, "read_share": None}, "the score above the mean, by the key's parts)."),
     ],
 )  # fmt: skip
 def test_a_line_says_what_was_read_where(changes, expected):
@@ -122,12 +126,16 @@ def test_the_sum_of_the_parts_stands_beside_the_score_of_the_pass():
         "score_bias": None,
     }
     split = ScoreSources(site=HeadSite("decoder", 0, 0), query=1, key=0, relative=True, cells=cells, **parts)
-    assert sums(split, -1.25, capped=False) == "The parts of each side add up to 1.25; the trace has −1.25."
-    assert sums(split, 1.25, capped=True) == "The parts of each side add up to 1.25; the trace has 1.25 before its cap."
+    assert sums(split, -1.25, capped=False) == "The parts of each side add up to 1.25; the model computed −1.25."
+    assert (
+        sums(split, 1.25, capped=True)
+        == "The parts of each side add up to 1.25; the model computed 1.25 before its cap."
+    )
 
 
 def test_the_score_is_the_mean_and_what_the_bars_split():
-    said = "The score is {}; the mean of the scores that this query gives is {}. The bars split the {} it."
+    said = "The score is {}; the mean of the scores that this query gives is {}. The bars split the {} it twice, "
+    said += "by what made the query and by what made the key: two accounts of one number."
     assert score_line(3.5, 1.25) == said.format("3.5000", "2.2500", "1.2500 above")
     assert score_line(-1.0, -0.5) == said.format("−1.0000", "−0.5000", "0.5000 below")
 

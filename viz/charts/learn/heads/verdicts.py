@@ -46,18 +46,16 @@ def verdict_chart(
     )
     name = base.mark_text(font=FONT, align="left", dy=-14, fontSize=FONT_SIZE, color=theme.text)
     named = name.encode(x=alt.X("start:Q"), text="name:N")
-    layers = [
-        bar,
-        number.encode(x=alt.X("end:Q"), text="said:N").transform_calculate(
-            end="datum.share === null ? 0 : datum.share"
-        ),
-        named,
-    ]
+    numbered = number.encode(x=alt.X("end:Q"), text="said:N").transform_calculate(
+        end="datum.share === null ? 0 : datum.share"
+    )
+    layers = [bar, numbered, named]
     if even is not None:
         rule = alt.Chart(data_of([{"even": even}])).mark_rule(strokeDash=[4, 3], color=theme.quiet)
-        gap = named.copy()  # the line ends beside a name and goes on after it
-        gap.mark = alt.MarkDef(**named.mark.to_dict() | {"stroke": theme.background, "strokeWidth": GAP})
-        layers = [bar, rule.encode(x="even:Q"), gap, *layers[1:]]
+        gaps = [numbered.copy(), named.copy()]  # the line ends beside a text and goes on after it
+        for gap in gaps:
+            gap.mark = alt.MarkDef(**gap.mark.to_dict() | {"stroke": theme.background, "strokeWidth": GAP})
+        layers = [bar, rule.encode(x="even:Q"), *gaps, *layers[1:]]
     drawn = alt.LayerChart(layer=layers).properties(width="container", height=AROUND + LINE * len(rows))
     return with_page_style(drawn, theme, framed=False)
 

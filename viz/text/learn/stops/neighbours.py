@@ -16,12 +16,13 @@ BOTH_WAYS = "Words before and after “{word}” count."
 ANSWER = "After layer {layer} of {layers}, all {count} are nearest to one of their own sense."
 ANSWER_NEVER = "After no layer: {last} of {count} at the end, {most} at most."
 SENTENCE = (
-    "Before layer 1, {start} of them are, and after the last layer {last}; chance gives {chance}. The sentences can be "
-    "split into two fours in {all} ways, and {good} so many right.{alike}{yours}"
+    "Before layer 1, {start} of them are, and after the last layer {last}{between}; chance gives {chance}. The "
+    "sentences can be split into two fours in {all} ways, and {good} so many right.{alike}{yours}"
 )
 ONE_GOOD, MORE_GOOD = "only this one has", "{} of these ways have"
 ALIKE = " On average, two of the vectors then have a cosine of {cosine}."
-YOURS = " In your sentence, “{word}” ends nearest to one that means {sense}."
+BETWEEN = ", though after layer {layer} only {count}"
+YOURS = " In the sentence above, “{word}” ends nearest to one that means {sense}."
 NO_WORD = "None of the words {words} is in the sentence above, so it is not among these."
 NEVER = "Never all of them"
 ONE_LAYER, TWO_LAYERS, MORE_LAYERS = "Layer {first}", "Layer {first} or {last}", "Layers {first} to {last}"
@@ -74,12 +75,22 @@ def sentence(senses: SortedSenses, chance: float, good: tuple[int, int], yours: 
     return SENTENCE.format(
         start=counts[0],
         last=counts[-1],
+        between=between(senses.counts, len(senses.nearest)),
         chance=decimal(chance, ".1f"),
         good=ONE_GOOD if good[0] == 1 else MORE_GOOD.format(good[0]),
         all=good[1],
         alike="" if counts[-1] == len(senses.nearest) else ALIKE.format(cosine=decimal(cosine, ".2f")),
         yours=yours,
     )
+
+
+def between(counts: Sequence[int], all_of_them: int) -> str:
+    """ ", though after layer 4 only 7": that fewer are sorted after some layer than after one before and at the end."""
+    if all_of_them not in counts:
+        return ""
+    first = list(counts).index(all_of_them)
+    layer = min(range(first, len(counts)), key=lambda place: counts[place])
+    return BETWEEN.format(layer=layer, count=counts[layer]) if counts[layer] < counts[-1] else ""
 
 
 def chosen(word: str, senses: SortedSenses) -> str:

@@ -18,6 +18,7 @@ PAPER = (
     "into the probability of every token."
 )
 DOOR = "Translate: this step with all its candidates"
+LETTER_DOOR = "Translate: this step of the text as it was, with all its candidates"
 DOOR_EXPLAINED = "Shows this translation step by step, with every head, beam search and sampling."
 
 LETTER_QUESTION = "“{before}” becomes “{after}”. How many French words change?"

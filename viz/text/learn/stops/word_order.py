@@ -16,8 +16,8 @@ from viz.tokens import decimal, markdown_text, percent, visible
 NAME = "Does it notice if words change places?"
 LONGEST, LONGEST_NAME = 90, 44  # characters of a text in a sentence, and over a bar
 MOST_TOKENS = 64  # whose words can be swapped with their neighbours
-FAR = 3  # a distance of two verdicts that is told in whole points
 LEAST_POINTS = 0.1
+HAIR = 0.02  # a difference of two probabilities that is no notice, whatever answer wins
 NO_ORDER = "This text has no two different words that could change places."
 ORDER_QUESTION = "What does the model say when the same words stand in another order?"
 ORDER_SETTING = "It calls this text {answer}, {first}. In the other order: “{other}”"
@@ -34,6 +34,9 @@ ORDER_ANSWERS = (
     "It notices a little: {answer} falls from {first} to {second}.",
     "It hardly notices: {answer} goes from {first} to {second}.",
     "It notices: {answer} rises from {first} to {second}.",
+)
+ORDER_BY_A_HAIR = (
+    "It hardly notices: {answer} falls from {first} to {second}. Another answer wins, for the two are nearly even."
 )
 ORDER_SENTENCE = "Both texts hold the same words. The order alone makes a difference of {apart}."
 NEIGHBOURS = "Swap two neighbours instead"
@@ -167,12 +170,17 @@ def words(plain: TwoVerdicts, bare: TwoVerdicts, other: str, *, width: int) -> d
     return texts | {name: percent(share, 1) for name, share in shares.items()}
 
 
+def order_answer(plain: TwoVerdicts, right: int) -> str:
+    """The form of the answer. right: of which of ``ORDER_OPTIONS`` it is."""
+    return ORDER_BY_A_HAIR if right == 0 and plain.apart < HAIR else ORDER_ANSWERS[right]
+
+
 def apart_name(verdicts: TwoVerdicts) -> str:
-    """ "76 points", "0.4 points", "less than 0.1 points"."""
-    number = 100 * verdicts.apart
-    if number < LEAST_POINTS:
+    """ "76.0 points", "less than 0.1 points": the difference of the percentages that are shown."""
+    if 100 * verdicts.apart < LEAST_POINTS:
         return f"less than {LEAST_POINTS} points"
-    return f"{decimal(number, '.0f' if verdicts.distance == FAR else '.1f')} points"
+    first, second = (round(100 * share, 1) for share in (verdicts.first, verdicts.second))
+    return f"{decimal(max(LEAST_POINTS, abs(first - second)), '.1f')} points"
 
 
 def other_wrong(verdicts: TwoVerdicts, other: str, labels: Sequence[str]) -> str:
