@@ -30,6 +30,6 @@ def idea(head: WholeHead) -> str:
     hidden = int((~head.mask).sum())
     masked = f"The mask hides {hidden:,} of {queries * keys:,} cells." if hidden else "The mask hides nothing here."
     return (
-        "Point at a weight, or tap it: the row of Q and the column of Kᵀ that make it light up, and the row of V that it "
-        f"multiplies. {masked}"
+        "Point at a weight, or tap it: the row of Q and the column of Kᵀ that make it light up, and the row of V "
+        f"that it multiplies. {masked}"
     )

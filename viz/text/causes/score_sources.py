@@ -77,9 +77,8 @@ def told(steps: Sequence[SourceStep]) -> list[SourceStep]:
 def sums(sources: ScoreSources, traced: float, *, capped: bool) -> str:
     """That the parts add up to what the pass computed. capped: whether the model caps its scores."""
     whole, theirs = decimal(sources.score, ".7g"), decimal(traced, ".7g")
-    return (
-        f"The parts of each side add up to {whole}; the model computed {theirs}{' before its cap' if capped else ''}."
-    )
+    cap = " before its cap" if capped else ""
+    return f"The parts of each side add up to {whole}; the model computed {theirs}{cap}."
 
 
 def score_line(whole: float, above: float) -> str:
