@@ -77,6 +77,7 @@ CHOSEN_BY = (
     "the keys that it looks at there."
 )
 AGAINST_NAMES = {"text": "B is another text", "model": "B is another model", "edits": "B has the kept edits"}
+WITH_EDITS = f"To compare with edits, choose “{AGAINST_NAMES['edits']}”."
 AGAINST_HELP = (
     "A is the text and the model in the bar. B is another text in the same model, the same text in another model, or "
     "the same text and model with heads muted and parts of the formula changed."
@@ -110,7 +111,7 @@ ALIKE_HELP = (
     f"A text of more than {LONGEST} tokens is left out. "
     "By chance: the same with the other head's weights in random order among the keys that it looks at."
 )
-MADE = "B is made of A here, with a word or two in another place: type a text of your own."
+MADE = "B is made of A here, in another order or with another word: type a text of your own."
 OWN_TEXT = "B was empty: it is the text that the page makes of A again."
 LIST_TITLE = "All heads, those that differ most first"
 CSV_HELP = "Every head with its partner and its distance, with all digits."
@@ -138,7 +139,7 @@ def show() -> None:
         if heads is not None:
             show_caveats(checkpoint_named(selection.checkpoint), heads.passes.traces[0])
             if selection.of(CompareSettings).against != "edits":
-                show_left_out(selection)
+                show_left_out(selection, instead=WITH_EDITS)
             address_notice()
     if heads is None:
         show_ways_on(selection)
@@ -294,7 +295,7 @@ def draw(heads: ComparedHeads) -> None:
     """The grid of heads; a press chooses one."""
     site, shape = chosen_head(heads), heads.distances.shape
     key = ("compared", heads.distances.tobytes(), heads.partners.tobytes(), site)
-    element = grid_key("compare_grid")
+    element = grid_key("compare_grid", site)
     spec = chart_spec((key, theme().background), lambda: grid_of(heads, site))
     st.vega_lite_chart(
         spec,
@@ -403,6 +404,7 @@ def show_alike_of(heads: ComparedHeads, alike: HeadsAlike, model: int) -> None:
         place = each.layer, each.head
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             said = sentences.alike_said(place, each.similarity, each.chance)
+            st.markdown(markdown_text(said), width="content")
             if model == 0:
                 key, there = f"alike_{each.layer}_{each.head}", {"layer": each.layer, "head": each.head}
                 st.button("Choose it", key=key, on_click=choose, kwargs=there)
@@ -417,7 +419,6 @@ def show_alike_of(heads: ComparedHeads, alike: HeadsAlike, model: int) -> None:
                     "key": None,
                 }
                 page_link("B in Explore", "explore", EXPLORE_HELP, **on, layer=each.layer, head=each.head)
-            st.markdown(markdown_text(said), width="content")
 
 
 def show_settings(selection: Selection, heads: ComparedHeads) -> None:

@@ -43,7 +43,7 @@ from pages.parts.frame.finding import picture, picture_alone, show_caveats, show
 from pages.parts.frame.page_links import next_page_link
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, choose, current, current_selection, fit, remember
+from pages.parts.state.session import address_notice, choose, current_selection, fit, remember
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.head_switches import show_left_out
 from viz.charts.causes.weight_editor import MOST, editor_figure
@@ -121,11 +121,12 @@ def show() -> None:
     answer = answer_data(selection, run)
     if not picture_alone():
         show_buttons(run, suggestion if suggestion is not None and is_worth_a_try(run, suggestion) else None)
+    cell = selected_cell(selection, run, suggestion)
     with picture():
-        draw(selection, run, kind, answer, suggestion)
+        draw(selection, run, kind, answer, cell)
     if picture_alone():
         return
-    show_place(run, kind)
+    show_place(run, kind, cell)
     show_patterns(run, kind)
     say_where_it_is(selection, run)
     show_changes(selection, run)
@@ -141,14 +142,11 @@ def show_way_back(selection: Selection) -> None:
         st.button("Undo all edits", key="edit_clear", on_click=keep_edit, args=("",))
 
 
-def draw(
-    selection: Selection, run: EditedPass, kind: Kind, answer: Mapping[str, Any], suggestion: Suggestion | None
-) -> None:
-    """The weights of the head, to be edited, and the answer beside them."""
+def draw(selection: Selection, run: EditedPass, kind: Kind, answer: Mapping[str, Any], cell: tuple[int, int]) -> None:
+    """The weights of the head, to be edited, and the answer beside them. cell: the selected one."""
     cells = [(cell.query, cell.key, cell.value, cell.renormalise) for cell in run.cells]
     hidden = [key.position for key in run.others.hidden if (key.stack, key.attention) == SITES[kind.name]]
-    chosen = selected_cell(selection, run, suggestion)
-    figure = editor_figure(run.base, run.mask, kind.queries, kind.keys, cells, chosen, hidden=hidden)
+    figure = editor_figure(run.base, run.mask, kind.queries, kind.keys, cells, cell, hidden=hidden)
     caption = CAPTION.format(counted(run.site.layer), counted(run.site.head), TITLES[kind.name])
     head = head_key(selection, run)
     data = figure | {"caption": caption, "answer": answer, "head": head}
@@ -210,8 +208,8 @@ def show_buttons(run: EditedPass, suggestion: Suggestion | None) -> None:
         st.button("Undo all", key="edit_clear", on_click=undo_all, disabled=not run.is_edited)
 
 
-def show_place(run: EditedPass, kind: Kind) -> None:
-    """Which attention, layer and head are edited."""
+def show_place(run: EditedPass, kind: Kind, cell: tuple[int, int]) -> None:
+    """Which attention, layer and head are edited; of a long text, which part is drawn."""
     names = list(kinds_of(run.before))
     with st.container(horizontal=True):
         if len(names) > 1:
@@ -223,24 +221,23 @@ def show_place(run: EditedPass, kind: Kind) -> None:
         ):
             take = partial(take_place, run, name)
             select(name.capitalize(), range(count), chosen, take, key=f"edit_{name}", format_func=counted, width=120)
-        show_window(run, kind)
+        show_window(run, kind, cell)
 
 
-def show_window(run: EditedPass, kind: Kind) -> None:
-    """Of a long text, which query and key the picture is around."""
-    for name, text, length in (("query", kind.queries, run.base.shape[0]), ("key", kind.keys, run.base.shape[1])):
-        if length > MOST:
+def show_window(run: EditedPass, kind: Kind, cell: tuple[int, int]) -> None:
+    """Of a long text, which query and key the picture is around: those of the selected cell."""
+    for name, text, chosen in zip(("query", "key"), (kind.queries, kind.keys), cell, strict=True):
+        if len(text.tokens) > MOST:
             names = [position_name(at, token) for at, token in enumerate(text.tokens)]
-            chosen = getattr(current().view, name) or 0
-            take = partial(take_cell, name)
+            take = partial(take_cell, cell, name)
             looks = {"format_func": names.__getitem__, "width": 190}
-            select(f"Around the {name}", range(length), chosen, take, key=f"edit_{name}", **looks)
+            select(f"Around the {name}", range(len(names)), chosen, take, key=f"edit_{name}", **looks)
 
 
-def take_cell(name: str, place: int) -> None:
-    """Another query or key; both are chosen then."""
-    view = current().view
-    choose({"query": view.query or 0, "key": view.key or 0, name: place})
+def take_cell(cell: tuple[int, int], name: str, place: int) -> None:
+    """Another query or key than that of a cell; both are chosen then."""
+    query, key = cell
+    choose({"query": query, "key": key, name: place})
 
 
 def take_attention(name: str) -> None:

@@ -233,12 +233,13 @@ def draw(measures: TokenMeasures) -> None:
         (key, theme().background),
         lambda: token_bars(measures.tokens, measures.values, places, chosen=chosen, theme=theme()),
     )
+    element = f"token_bars {chosen}"  # another one marks its own token: a browser keeps what was pressed in an element
     st.vega_lite_chart(
         spec,
         theme=None,
-        on_select=take_chosen,
+        on_select=partial(take_chosen, element),
         selection_mode=[CHOSEN],
-        key="token_bars",
+        key=element,
         alt=f"Five measures of each of {len(places)} tokens; the numbers are in the file.",
     )
     st.caption(PRESS_CAPTION if with_residual(current()) else f"{PRESS_CAPTION} {ALONE_CAPTION}")
@@ -246,9 +247,9 @@ def draw(measures: TokenMeasures) -> None:
         st.caption(f"{len(places)} of {len(measures.tokens)} tokens: those that are largest by some measure.")
 
 
-def take_chosen() -> None:
+def take_chosen(element: str) -> None:
     """The token that was pressed."""
-    points = st.session_state["token_bars"]["selection"][CHOSEN]
+    points = st.session_state[element]["selection"][CHOSEN]
     places = [point.get("position") for point in points] if isinstance(points, list) else []
     if len(places) == 1 and isinstance(places[0], int):
         choose(key=places[0])

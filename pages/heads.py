@@ -225,7 +225,8 @@ def found(selection: Selection, effects: HeadEffects) -> tuple[str, str]:
     )
     second = second_answer(selection)
     behind = "" if second is None else sentences.runner_up_said(effects.named, *second)
-    if effects.signed and not effects.in_nats and effects.number >= sentences.NEARLY_SURE and not effects.turned.any():
+    hardly_moves = not effects.turned.any() and float(np.nanmax(np.abs(effects.changes))) < sentences.MOVES
+    if effects.signed and not effects.in_nats and effects.number >= sentences.NEARLY_SURE and hardly_moves:
         sentence = f"{sentence} {sentences.nearly_sure_said(effects.number)}"
     other = written_without(selection, effects, site), said_of_larger(effects, site)
     return said, " ".join(filter(None, [*other, said_by_mean(selection, effects, site), sentence, behind]))
@@ -277,7 +278,7 @@ def draw(effects: HeadEffects) -> None:
     place, muted = chosen_place(effects), muted_heads(current())
     key = ("effects", effects.attention, effects.numbers.tobytes(), effects.in_nats, muted, place)
     spec = chart_spec((key, theme().background), lambda: grid_of(effects, place, muted))
-    shape, element = effects.without.shape, grid_key("head_grid")
+    shape, element = effects.without.shape, grid_key("head_grid", place)
     st.vega_lite_chart(
         spec,
         theme=None,

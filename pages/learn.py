@@ -5,7 +5,6 @@ import streamlit as st
 import pages
 from pages.parts.frame.finding import picture, picture_alone
 from pages.parts.learn.around import (
-    another_model,
     caveats_of,
     doubt_of,
     instead,
@@ -38,8 +37,7 @@ def show() -> None:
         with st.spinner("Computing the answer"):
             asked = ask(stop_selection)
             doubt = "" if asked.unclear else doubt_of(stop, stop_selection)
-            asides = instead(stop), another_model(path.stop), caveats_of(stop, stop_selection), doubt
-            aside = " ".join(filter(None, asides))
+            aside = " ".join(filter(None, (instead(stop), caveats_of(stop, stop_selection), doubt)))
         seen = show_question(path.stop, asked, path.guess, aside)
         address_notice()
         show_guesses(asked, path)

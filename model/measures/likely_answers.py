@@ -21,7 +21,8 @@ class LikelyAnswers:
 def likely_answers(outcome: Outcome, before: Trace, after: Trace, most: int = 4) -> LikelyAnswers:
     """Of labels all; of a token the likeliest of both passes, at least two of each; of an output its own; else none.
 
-    outcome: of the pass ``before``. The order is that of the probability before.
+    outcome: of the pass ``before``. Of a token, its answer comes first, then the others by the larger of both
+    probabilities; else the order is that of the probability before.
     """
     logits = [rows_of(trace) for trace in (before, after)]
     if outcome.kind == "stream" or logits[0] is None or logits[1] is None:
@@ -39,5 +40,6 @@ def likely_answers(outcome: Outcome, before: Trace, after: Trace, most: int = 4)
         likeliest = np.concatenate([np.argsort(-first)[:most], np.argsort(-second)[:half]])
         _, places_first = np.unique(likeliest, return_index=True)
         chosen = likeliest[np.sort(places_first)]
-    order = chosen[np.argsort(-first[chosen], kind="stable")]
+    sizes = first if outcome.kind == "label" else np.maximum(first, second)
+    order = chosen[np.lexsort((-sizes[chosen], chosen != outcome.answers[0]))]
     return LikelyAnswers(ids=tuple(map(int, order)), before=first[order], after=second[order])

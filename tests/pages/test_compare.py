@@ -33,7 +33,7 @@ from viz.text.causes.two_runs import WRONG_WAY, patch_sentence, title
 PAGE = "compare.py"
 FILM, SWAPPED = "The film was slow, but I loved it.", "I loved the film, but it was slow."
 LONGER = "The new film was not slow, but we loved it."
-MADE_OF_A = "B is made of A here, with a word or two in another place: type a text of your own."
+MADE_OF_A = "B is made of A here, in another order or with another word: type a text of your own."
 
 
 def numbers(app: AppTest) -> dict[tuple[int, int], float]:
@@ -197,11 +197,19 @@ def test_what_carries_the_difference_names_the_token_of_b_that_it_takes(monkeypa
 
 
 @pytest.mark.parametrize(
-    ("in_second", "ends"),
-    [(0.989, "There is little to carry: in B, this answer has 98.9 %."), (0.2, WRONG_WAY), (None, WRONG_WAY)],
+    ("in_second", "least", "ends"),
+    [
+        (0.989, 0.989, "There is little to carry: in B, this answer has 98.9 %."),
+        (0.2, 0.989, WRONG_WAY),
+        (None, 0.989, WRONG_WAY),
+        (0.2, 0.5, "The other way works best layer 1, head 4: the answer goes from 98.9 % to 50.0 %."),
+        (1.0, 0.5, "no other head changes it more."),
+    ],
 )
-def test_where_both_answers_are_alike_there_is_little_to_carry(in_second, ends):
-    said = patch_sentence("label", "negative", "the stream", 0.989, 0.995, in_second).replace("\u00a0", " ")
+def test_where_a_part_speaks_for_the_answer_it_is_said_what_speaks_against_it(in_second, least, ends):
+    most, against = ("layer 1, head 2", 0.995), ("layer 1, head 4", least)
+    said = patch_sentence("label", "negative", "heads", most, against, 0.989, in_second)
+    said = said.replace("\u00a0", " ").replace("\\", "")
     assert said.endswith(ends)
 
 

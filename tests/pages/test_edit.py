@@ -397,3 +397,24 @@ def test_a_file_that_does_not_fit_is_refused_in_one_sentence_and_the_page_stays(
     assert said in refusal
     assert len(refusal) < 300
     assert app.query_params["edits"] == "weight_e0.0.0.0-1n"
+
+
+def test_of_a_long_text_the_boxes_name_the_selected_cell_and_another_moves_the_picture():
+    app = opened(PAGE, text=" ".join(["The film was slow, but I loved it."] * 6), edits="")
+    query, key = editor(app)["chosen"]
+    boxes = [app.selectbox(key=f"edit_{name}") for name in ("query", "key")]
+    assert [box.value for box in boxes] == [query, key]
+    other = 0 if query > 40 else 59
+    boxes[0].set_value(other).run()
+    assert editor(app)["chosen"] == [other, key]
+    assert other in [row["place"] for row in editor(app)["rows"]]
+
+
+def test_the_stream_is_named_and_the_heads_are_of_an_attention_in_which_one_moved():
+    app = opened(PAGE, text="The red house is big.", checkpoint="translate-en-fr", attention="cross", layer="2")
+    app.button(key="pattern_first").click().run()
+    assert "How far the decoder’s stream moved" in [each.value for each in app.subheader]
+    assert app.radio(key="moved_in").value == "cross", "nothing after the last layer moves"
+    app = opened(PAGE, text="The red house is big.", checkpoint="translate-en-fr", attention="encoder", layer="2")
+    app.button(key="pattern_first").click().run()
+    assert app.radio(key="moved_in").value == "cross", "no other head of the encoder moves"

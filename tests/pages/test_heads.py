@@ -263,7 +263,7 @@ def test_what_is_written_without_the_head_of_the_title_is_said_and_which_head_ha
 def test_of_an_answer_that_is_nearly_sure_nats_are_said_to_tell_more():
     sure = {"text": "I wanted to like it, but the plot makes no sense."}
     shown = [
-        "a probability can hardly change: nats" in text_of(opened(PAGE, **at))
+        "a probability can hardly rise: nats" in text_of(opened(PAGE, **at))
         for at in (sure, sure | {"unit": "nats"}, {"text": "The acting is not bad at all."})
     ]
     assert shown == [True, False, False]

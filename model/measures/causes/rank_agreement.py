@@ -14,12 +14,13 @@ class RankAgreement:
     """tau: 1 the same order, 0 none, −1 the reverse; τ-b, which mends ties (Kendall 1945, "The Treatment of Ties").
 
     probability: that of a τ at least as far from 0 if the orders had nothing to do with each other. Both are NaN where
-    there is no order: fewer than three tokens, or all sizes equal.
+    there is no order: fewer than three tokens, or all sizes equal. equal: whether the first's and the second's are.
     """
 
     tau: float
     probability: float
     tokens: int
+    equal: tuple[bool, bool] = (False, False)
 
     @property
     def is_known(self) -> bool:
@@ -31,7 +32,10 @@ def rank_agreement(first: Float[np.ndarray, " token"], second: Float[np.ndarray,
     """Of the sizes, without their signs; tokens for which either is NaN are left out."""
     both = np.isfinite(first) & np.isfinite(second)
     sizes, others = np.abs(first[both]), np.abs(second[both])
-    if both.sum() < FEWEST or np.ptp(sizes) == 0 or np.ptp(others) == 0:
+    if both.sum() < FEWEST:
         return RankAgreement(tau=float("nan"), probability=float("nan"), tokens=int(both.sum()))
+    equal = bool(np.ptp(sizes) == 0), bool(np.ptp(others) == 0)
+    if any(equal):
+        return RankAgreement(tau=float("nan"), probability=float("nan"), tokens=int(both.sum()), equal=equal)
     result = kendalltau(sizes, others)
     return RankAgreement(tau=float(result.statistic), probability=float(result.pvalue), tokens=int(both.sum()))

@@ -86,8 +86,11 @@ def draw_patches(patches: PatchedAnswers) -> None:
     names = {site: part_name(column, site, patches.columns, partners) for site in np.ndindex(*patches.after.shape)}
     said = {site: sentences.patch_said(kind, name, before, float(patches.after[site])) for site, name in names.items()}
     if not patches.layers_left:
-        after = float(patches.after[most])
-        st.markdown(sentences.patch_sentence(kind, patches.named, names[most], before, after, patches.in_second))
+        layer, column_at = np.unravel_index(int(np.nan_to_num(patches.after, nan=np.inf).argmin()), patches.after.shape)
+        largest, against = ((names[site], float(patches.after[site])) for site in (most, (int(layer), int(column_at))))
+        st.markdown(
+            sentences.patch_sentence(kind, patches.named, patches.part, largest, against, before, patches.in_second)
+        )
     show_chart(
         ("patched", patches.part, patches.columns, patches.after.tobytes(), before),
         lambda: patch_grid(patches.changes, said, patches.columns, column, signed=patches.signed, theme=theme()),

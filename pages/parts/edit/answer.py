@@ -1,5 +1,6 @@
 """What becomes of the answer: the bars beside the matrix, the finding, and what the model writes with the edit."""
 
+from dataclasses import replace
 from typing import Any
 
 from model.measures.comparison import stream_distances
@@ -89,18 +90,29 @@ def found(selection: Selection, run: EditedPass, kind: Kind, suggestion: Suggest
     heads = {cell.site for cell in run.edits.overwritten}
     rows = len({(cell.site, cell.query) for cell in run.edits.overwritten})
     title = sentences.title(look, rows, len(heads), run.outcome.kind, answer, before, after)
-    turned = answers_otherwise(run.outcome, run.after) and run.outcome.kind != "output"
     site = min(heads)
     last = [trace.output_stack.blocks[-1].stream_out for trace in (run.before, run.after)]
     moved = float(stream_distances(*([stream] for stream in last))[0])
     whose = "decoder’s " if run.before.encoder is not None and run.before.decoder is not None else ""
-    said = sentences.sentence(look, (site.layer, site.head), moved, heads=len(heads), whose=whose, turned=turned)
+    said = sentences.sentence(
+        look, (site.layer, site.head), moved, heads=len(heads), whose=whose, now=now_likeliest(run)
+    )
     if run.outcome.kind == "output":
         texts = written(selection, run)
         now = texts.get(ANEW)
         if now is not None and now.split() != texts[OUTPUT_BEFORE].split():
             said = f"{written_said(now)} {said}"
     return title, said
+
+
+def now_likeliest(run: EditedPass) -> tuple[str, float] | None:
+    """The likeliest answer with the edit, where it is another than before; None of an output, which has many."""
+    if run.outcome.kind == "output" or not answers_otherwise(run.outcome, run.after):
+        return None
+    answers = likely_answers(run.outcome, run.before, run.after)
+    most = int(answers.after.argmax())
+    likeliest = replace(run.outcome, answers=(answers.ids[most],))
+    return name_of(run.checkpoint, likeliest), float(answers.after[most])
 
 
 def suggestion_said(

@@ -27,7 +27,7 @@ from viz.text.causes import edited_weights as sentences
 from viz.tokens import counted, markdown_text
 
 MOST = 5  # heads in the list
-STREAM_TITLE, HEADS_TITLE = "How far the stream moved", "Where later heads look now"
+STREAM_TITLE, HEADS_TITLE = "How far the {}stream moved", "Where later heads look now"
 STREAM_HELP = (
     "The length of the difference between the streams of the two passes after a layer, divided by the length of the "
     "original stream; both over all tokens."
@@ -61,10 +61,17 @@ def show_changes(selection: Selection, run: EditedPass) -> None:
 
 
 def moved_attention(selection: Selection, run: EditedPass) -> str:
-    """The attention whose heads are shown: the chosen one, or that of the edit."""
+    """The attention whose heads are shown: the chosen one, or that of the edit; where no other head of it moved, the
+    one with the head that moved most.
+    """
     chosen, own = selection.of(EditSettings).moved_in, (run.site.stack, run.site.attention)
+    names = list(kinds_of(run.before))
+    if chosen in names:
+        return chosen
     edited = next(name for name, place in SITES.items() if place == own)
-    return chosen if chosen in kinds_of(run.before) else edited
+    moved = {name: moved_heads(run, name) for name in [edited, *names]}  # of equals the first is taken
+    moved[edited][run.site.layer, run.site.head] = 0  # by hand
+    return edited if moved[edited].any() else max(moved, key=lambda name: float(moved[name].max()))
 
 
 def take_attention(name: str) -> None:
@@ -75,7 +82,8 @@ def take_attention(name: str) -> None:
 def show_stream(selection: Selection, run: EditedPass, name: str) -> None:
     """How far the stream of the stack moved, layer by layer."""
     stack = SITES[name][0]
-    st.subheader(STREAM_TITLE, anchor=False, help=STREAM_HELP)
+    whose = f"{stack}’s " if run.before.encoder is not None and run.before.decoder is not None else ""
+    st.subheader(STREAM_TITLE.format(whose), anchor=False, help=STREAM_HELP)
     distances = stack_distances(run, stack)
     key = ("edit distance", trace_key(selection, run.others), run.edits, stack)
     alt = f"Relative distance of the {stack}'s stream by layer."
@@ -116,7 +124,7 @@ def draw_heads(moved: Float[np.ndarray, "layer head"], chosen: tuple[int, int], 
         lambda: effect_grid(moved, said, signed=False, chosen=chosen, called=SCALE, theme=theme()),
     )
     alt = f"How much of its attention each of {moved.shape[0]} × {moved.shape[1]} heads moved."
-    key = f"{grid_key('moved_grid')} {name}"
+    key = f"{grid_key('moved_grid', chosen)} {name}"
     st.vega_lite_chart(spec, theme=None, on_select=partial(take_head, key), selection_mode=[CHOSEN], key=key, alt=alt)
 
 

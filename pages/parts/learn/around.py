@@ -28,7 +28,7 @@ from viz.tokens import markdown_text, percent
 from viz.walkthrough.source_excerpts import excerpt
 
 GO_ON = "Go on with this question ({} of {})"
-OTHER_MODEL = "The question before was about {}; this one is about another model, {}."
+OTHER_MODEL = ", to another model: {}"
 UNCLEAR = "Show a text with a clear answer"
 AFTER_THE_LAST = "That was the last of the twelve questions. The pages in the sidebar show all of it on any text."
 TO_EXPLORE, TO_EXPLORE_HELP = "Go on in Explore", "Shows every head of every layer on this text."
@@ -69,7 +69,7 @@ def instead(stop: Stop) -> str:
 def another_model(number: int) -> str:
     """That a stop asks another model than the one before; "" where it is the same, or one that a visitor chose."""
     before, now = (PATH[place].opening.checkpoint for place in (max(0, number - 2), number - 1))
-    return "" if before == now or "checkpoint" in choices() else OTHER_MODEL.format(before, now)
+    return "" if before == now or "checkpoint" in choices() else OTHER_MODEL.format(now)
 
 
 def doubt_of(stop: Stop, selection: Selection) -> str:
@@ -102,7 +102,8 @@ def show_question(number: int, asked: StopQuestion, guess: str, aside: str) -> b
     st.session_state.setdefault(FINDING, {}).update(title=title, sentence=shared)
     with st.container(key="finding", gap=None):
         place = f"Question {number} of {len(PATH)}"
-        st.caption(place if title == asked.question else f"{place}: {asked.question}")
+        asks = title == asked.question
+        st.caption(f"{place}{another_model(number)}" if asks else f"{place}: {asked.question}")
         show_title(title, sentence, None)
         if aside:
             st.caption(markdown_text(aside))

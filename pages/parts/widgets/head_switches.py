@@ -16,8 +16,11 @@ def muted_heads(selection: Selection) -> Sites:
     return selection.muted | (selection.view.off if selection.mute else frozenset())
 
 
-def show_left_out(selection: Selection, *, muted: bool = True, edits: bool = True) -> None:
-    """That what was chosen elsewhere does not count here, where something was. muted, edits: whether these do not."""
+def show_left_out(selection: Selection, *, muted: bool = True, edits: bool = True, instead: str = "") -> None:
+    """That what was chosen elsewhere does not count here, where something was.
+
+    muted, edits: whether these do not. instead: a sentence on how they would.
+    """
     place = st.container()  # there in any case, as that of the caveats
     parts = [
         *(["heads that are muted"] if muted and muted_heads(selection) else []),
@@ -25,7 +28,7 @@ def show_left_out(selection: Selection, *, muted: bool = True, edits: bool = Tru
     ]
     if parts:
         said = f"{' and '.join(parts)} do not count on this page: its numbers are of the model as it was trained."
-        place.caption(said[0].upper() + said[1:])
+        place.caption(f"{said[0].upper()}{said[1:]} {instead}".strip())
 
 
 def only_head_on(view: View, heads: int) -> int | None:
@@ -48,10 +51,10 @@ def with_mute(selection: Selection, site: tuple[int, int], heads: int, *, muted:
     return {"muted": others | {site} if muted else others, "mute": False, "off": off}
 
 
-def grid_key(name: str) -> str:
-    """The key of a picture of heads: that of another model or attention forgets which head was pressed."""
-    selection = current()
-    return f"{name} {selection.checkpoint} {selection.view.attention}"
+def grid_key(name: str, chosen: tuple[int, int]) -> str:
+    """The key of a picture of heads: where another head is chosen, it forgets which one was pressed."""
+    selection, (layer, head) = current(), chosen
+    return f"{name} {selection.checkpoint} {selection.view.attention} {layer}.{head}"
 
 
 def one_head_on(selection: Selection, layer: int, head: int | None, heads: int) -> dict[str, Any]:

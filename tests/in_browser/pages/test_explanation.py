@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.running import has_page, idle, no_complaint, open_page, visitor
+from tests.running import back, has_page, idle, no_complaint, open_page, visitor
 from tests.viz.explorer.test_browser import serious
 
 TEXT = "The film was slow, but I loved it."
@@ -45,3 +45,24 @@ def test_rollout_alone_stands_in_the_address_and_a_text_without_an_answer_is_tol
         page.reload()
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
         no_complaint(page)
+
+
+def test_after_back_the_marked_row_is_that_of_the_numbers_below_and_can_be_pressed_again(browser, address):
+    with visitor(browser, width=1366, height=768) as page:
+        open_page(page, address, PAGE, text=TEXT)
+        expect(page.get_by_role("heading", level=1)).to_contain_text("“loved”")
+        idle(page)
+        rows = {word: page.locator(f'svg path[aria-label^="{word}:"]').first for word in ("slow", "loved")}
+        plain, marked = (str(rows[word].get_attribute("fill")) for word in ("slow", "loved"))
+        assert plain != marked
+        for _ in range(2):
+            box = rows["slow"].bounding_box()
+            assert box is not None
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            page.mouse.move(5, 5)
+            page.wait_for_url(re.compile("key=3"))
+            expect(rows["slow"]).to_have_attribute("fill", marked)
+            expect(rows["loved"]).to_have_attribute("fill", plain)
+            back(page, PAGE)
+            expect(rows["loved"]).to_have_attribute("fill", marked)
+            expect(rows["slow"]).to_have_attribute("fill", plain)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import Edits, HeadSite, load_checkpoint
-from tests.running import go_to, has_page, idle, no_complaint, open_page, visitor
+from tests.running import back, go_to, has_page, idle, no_complaint, open_page, visitor
 from tests.viz.explorer.test_browser import serious
 
 TEXT = "The film was slow, but I loved it."
@@ -85,3 +85,17 @@ def test_an_attention_of_the_waterfall_is_pressed_and_its_heads_stand_apart(brow
         idle(page)
         assert serious(page) == []
         no_complaint(page)
+
+
+def test_after_back_the_ring_is_where_it_was(browser, address):
+    with visitor(browser, width=1366, height=768) as page:
+        open_page(page, address, PAGE, text=TEXT)
+        idle(page)
+        ring = page.locator('svg path[stroke-width="3"][fill-opacity="0"]').first
+        first = str(ring.get_attribute("transform"))
+        for _ in range(2):
+            press_cell(page, 3, 5)
+            page.wait_for_url(re.compile("layer=2&head=4|head=4&layer=2"))
+            expect(ring).not_to_have_attribute("transform", first)
+            back(page, PAGE)
+            expect(ring).to_have_attribute("transform", first)

@@ -159,3 +159,6 @@ def test_likely_answers_are_those_of_both_passes(name):
         assert numbers == pytest.approx(expected)
     if outcome.kind == "next":
         assert {int(trace.logits[-1].argmax()) for trace in (before, after)} <= set(answers.ids)
+        assert answers.ids[0] == outcome.answers[0]
+        larger = np.maximum(answers.before, answers.after)[1:]
+        assert larger.tolist() == sorted(larger, reverse=True)

@@ -216,7 +216,7 @@ def test_a_round_that_a_stop_does_not_have_is_its_last():
 
 @pytest.mark.parametrize(
     ("stop", "said"),
-    [(1, ""), (2, ""), (9, "this one is about another model, translate-en-fr."), (10, "another model, stories.")],
+    [(1, ""), (2, ""), (9, "of 12, to another model: translate-en-fr"), (10, "to another model: stories")],
 )
 def test_a_question_to_another_model_than_the_one_before_says_so(stop, said):
     def asides(**address: str) -> str:
@@ -225,7 +225,7 @@ def test_a_question_to_another_model_than_the_one_before_says_so(stop, said):
 
     assert said in asides()
     assert ("another model" in asides()) == bool(said)
-    assert "The question before" not in asides(checkpoint="translate-en-fr"), "it is the visitor's choice"
+    assert "another model" not in asides(checkpoint="translate-en-fr"), "it is the visitor's choice"
 
 
 def test_a_text_in_another_language_is_doubted_as_on_other_pages():

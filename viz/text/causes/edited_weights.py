@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from viz.text.causes.head_effects import LEAST, answer_named, goes
-from viz.tokens import counted, percent
+from viz.tokens import counted, markdown_text, percent
 
 UNEDITED = "Drag a cell of the picture up or down: the model runs again with that weight."
 ROOM = (
@@ -63,16 +63,23 @@ def stays(kind: str) -> str:
 
 
 def sentence(
-    look: Look | None, site: tuple[int, int], moved: float, *, heads: int = 1, whose: str = "", turned: bool
+    look: Look | None,
+    site: tuple[int, int],
+    moved: float,
+    *,
+    heads: int = 1,
+    whose: str = "",
+    now: tuple[str, float] | None = None,
 ) -> str:
-    """Where the edit is, whether another answer is likelier now, and how far the last stream moved, Markdown.
+    """Where the edit is, which other answer is likelier now, and how far the last stream moved, Markdown.
 
-    heads: how many are edited, ``site`` among them. whose: "decoder’s " where another stack has a stream, too.
+    heads: how many are edited, ``site`` among them. whose: "decoder’s " where another stack has a stream, too. now: the
+    likeliest answer with its probability, where it is another than before.
     """
     where = f"In {head_name(site)}, the weight was {percent(look.before, 1)}." if look else f"In {head_name(site)}."
     if heads > 1:
         where = f"In {head_name(site)} and {'another' if heads == 2 else f'{heads - 1} others'}."
-    other = " Another answer is likelier now." if turned else ""
+    other = f" The likeliest answer is “{markdown_text(now[0])}” now, with {percent(now[1], 1)}." if now else ""
     stream = f"The {whose}stream after the last layer"
     return f"{where}{other} {stream} moves by {percent(moved, 1)} of its length."
 

@@ -33,7 +33,7 @@ ZERO_HERE = {
     "mean": "On Heads that matter, the mean of each in this text stands in its place.",
     "reference": "On Heads that matter, the mean of each over the examples stands in its place.",
 }
-NEARLY_SURE = 0.95
+NEARLY_SURE, MOVES = 0.95, 0.05  # an answer; a change of its probability that shows what a head does
 Changes = Float[np.ndarray, "layer head"]
 
 
@@ -210,7 +210,7 @@ def mean_said(before: float, after: float, by_zero: float, *, in_nats: bool = Fa
 
 def nearly_sure_said(before: float) -> str:
     """That an answer is so sure that its probability hardly shows what heads do, Markdown."""
-    return f"At {percent(before, 1)} a probability can hardly change: nats of log-odds (below) show what heads do."
+    return f"At {percent(before, 1)} a probability can hardly rise: nats of log-odds (below) show what heads do."
 
 
 def runner_up_said(name: str, other: str, probability: float, margin: float) -> str:

@@ -61,8 +61,8 @@ def total_name(other: str | None) -> str:
 
 def summed_said(answer: str, other: str | None, total: float, *, several: bool = False) -> str:
     """What the waterfall shows, Markdown. answer: in words; other: the runner-up, in words."""
-    logits = "mean logit" if several else "logit"
-    what = f"The {logits} of {answer}, from which its probability is made, is {decimal(total, '.2f')}"
+    named = f"mean logit of {answer}" if several else f"logit of {answer}, from which its probability is made,"
+    what = f"The {named} is {decimal(total, '.2f')}"
     if other is not None:
         what = (
             f"The lead of {answer} over the runner-up “{markdown_text(other)}”, the difference of their logits, is "

@@ -128,8 +128,15 @@ def agreement_line(name: str, agreement: RankAgreement) -> str:
         said = "too few tokens to tell"
     else:
         known = agreement.is_known
-        said = f"{degree(agreement)} ({numbers_said(agreement)})" if known else "all tokens count the same"
+        said = f"{degree(agreement)} ({numbers_said(agreement)})" if known else no_order(agreement)
     return f"{heading[0].upper()}{heading[1:]}: {markdown_text(said)}."
+
+
+def no_order(agreement: RankAgreement) -> str:
+    """Why the order by a measure cannot be compared with that by leaving out."""
+    if agreement.equal[1]:
+        return "leaving out any one of the tokens changes the answer by as much, so there is no order to compare with"
+    return "by it all tokens count the same, so there is no order to compare"
 
 
 def sentence(effect: str, agreement: RankAgreement, best: tuple[str, RankAgreement] | None) -> str:
@@ -140,7 +147,7 @@ def sentence(effect: str, agreement: RankAgreement, best: tuple[str, RankAgreeme
     if too_few(agreement):
         return f"{effect}. The text has too few tokens to compare two orders: {agreement.tokens}."
     if not agreement.is_known:
-        return f"{effect}. By one of the two measures all tokens count the same: there is no order to compare."
+        return f"{effect}. Attention cannot be compared with that: {no_order(agreement)}."
     parts = [
         f"{effect}. Of the {agreement.tokens} tokens that can be left out, the orders by attention and by the size of "
         f"the effect agree {degree(agreement)} ({numbers_said(agreement)})."

@@ -15,7 +15,12 @@ LEAST = 0.0005  # a distance that a rounded number shows
 SAME_TEXTS = "The two texts are the same: every difference is 0."
 SAME_PASSES = "No head looks elsewhere: every difference is 0."
 BY_CHANCE = ", as much as by chance"
-WRONG_WAY = "It makes A’s answer likelier, so that no one of these parts carries what speaks against it in B."
+NO_OTHER = {
+    "stream": "the stream at no other token and layer changes it more",
+    "heads": "no other head changes it more",
+    "weights": "the weights of no other head change it more",
+}
+WRONG_WAY = "It makes A’s answer likelier; what speaks against that answer in B is in no one of these parts."
 HARDLY = 0.01  # a difference of two probabilities that is next to none
 Site = tuple[int, int]
 Distances = Float[np.ndarray, "layer head"]
@@ -125,19 +130,32 @@ def patch_said(kind: str, what: str, before: float, after: float) -> str:
 
 
 def patch_sentence(
-    kind: str, named: str, what: str, before: float, after: float, in_second: float | None = None
+    kind: str,
+    named: str,
+    part: str,
+    most: tuple[str, float],
+    against: tuple[str, float],
+    before: float,
+    in_second: float | None = None,
 ) -> str:
     """The part with which the answer changes most, Markdown.
 
-    in_second: the probability of A's answer in B, where it is known.
+    part: "stream", "heads" or "weights". most, against: the part that changes the answer most, and the one with which
+    it is least likely, each with the number that it makes. in_second: the probability of A's answer in B, where it is
+    known.
     """
+    what, after = most
     if not np.isfinite(after) or abs(after - before) < LEAST:
         return "No single part from B changes the answer of A by as much as 0.1 points."
     answer = answer_named(kind, named)
-    said = f"With {markdown_text(what)} from B, {answer} {goes(kind, before, after)}: no other part changes it more."
+    said = f"With {markdown_text(what)} from B, {answer} {goes(kind, before, after)}: {NO_OTHER[part]}."
     if in_second is not None and abs(in_second - before) < HARDLY:
         return f"{said} There is little to carry: in B, this answer has {percent(in_second, 1)}."
-    return f"{said} {WRONG_WAY}" if kind != "stream" and after > before else said
+    if kind == "stream" or after < before or (in_second is not None and in_second > before):
+        return said
+    if before - against[1] < LEAST:
+        return f"{said} {WRONG_WAY}"
+    return f"{said} The other way works best {markdown_text(against[0])}: the answer {goes(kind, before, against[1])}."
 
 
 def token_rows(

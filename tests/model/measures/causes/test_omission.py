@@ -99,7 +99,9 @@ def test_agreement_counts_pairs_in_one_order_against_pairs_in_the_other():
     ("first", "second"), [([1.0, 2.0], [1.0, 2.0]), ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]), ([np.nan] * 4, [1.0] * 4)]
 )
 def test_without_an_order_there_is_no_agreement(first, second):
-    assert not rank_agreement(np.array(first), np.array(second)).is_known
+    found = rank_agreement(np.array(first), np.array(second))
+    assert not found.is_known
+    assert found.equal == (first == [1.0, 1.0, 1.0], False)
 
 
 def test_the_same_order_agrees_and_the_reverse_does_not():

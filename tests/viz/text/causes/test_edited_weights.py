@@ -27,9 +27,8 @@ def test_several_weights_are_counted():
 
 
 def test_the_sentence_says_where_and_how_far_the_stream_moved():
-    assert sentence(LOOK, (1, 3), 0.125, turned=True).replace("\u00a0", " ") == (
-        "In layer 2, head 4, the weight was 4.1 %. Another answer is likelier now. The stream after the last layer "
-        "moves by 12.5 % of its length."
+    assert sentence(LOOK, (1, 3), 0.125).replace("\u00a0", " ") == (
+        "In layer 2, head 4, the weight was 4.1 %. The stream after the last layer moves by 12.5 % of its length."
     )
 
 
@@ -55,8 +54,13 @@ def test_a_head_of_which_no_weight_matters_is_said_to_be_one():
     )
 
 
+def test_the_likeliest_answer_is_named_where_it_is_another():
+    said = sentence(None, (1, 3), 0.5, now=("␣it", 0.496)).replace("\u00a0", " ").replace("\\", "")
+    assert said.startswith("In layer 2, head 4. The likeliest answer is “␣it” now, with 49.6 %. The stream after")
+
+
 def test_the_stream_is_named_where_there_are_two_and_other_edited_heads_are_counted():
-    said = sentence(None, (1, 3), 0.5, heads=3, whose="decoder’s ", turned=False).replace("\u00a0", " ")
+    said = sentence(None, (1, 3), 0.5, heads=3, whose="decoder’s ").replace("\u00a0", " ")
     assert (
         said
         == "In layer 2, head 4 and 2 others. The decoder’s stream after the last layer moves by 50.0 % of its length."
