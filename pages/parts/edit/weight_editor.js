@@ -29,7 +29,8 @@ const HELP =
   "Weights of one head. Arrow keys move, Enter types a value, plus and minus change it, Delete puts the row back."
 const DRAG = "Drag a cell up or down to change its weight, or select it and type a number."
 const TAP = "Tap a cell, then drag it up or down, or type a number."
-const PAINT = "Paint over cells: each gets the value of the brush, as far as its row has room; several in a row share it."
+const PAINT =
+  "Paint over cells: each gets the value of the brush, as far as its row has room; several in a row share it."
 const WIDE = "The picture is wider than the page: move it sideways to see the other keys."
 const IN_RANGE = "A weight is between 0 and 100 %."
 const MASKED = "The mask hides this token from the query. Allow masked cells to set it anyway."
