@@ -466,10 +466,10 @@ def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) 
         return
     title, outcome, explained = prediction
     muted = edits_of(selection, checkpoint).muted
-    st.metric(f"{title} with heads muted" if muted else title, outcome, help=explained)
-    if checkpoint.config.labels and not muted:
+    if checkpoint.config.labels:
         answer, _ = weight_sentences.prediction(checkpoint.probabilities(trace))
-        st.caption(doubt(selection.text, answer, accuracy_of(checkpoint.card)))
+        explained = f"{explained} {doubt(selection.text, answer, accuracy_of(checkpoint.card))}".strip()
+    st.metric(f"{title} with heads muted" if muted else title, outcome, help=explained)
     if muted and (before := prediction_of(checkpoint, trace_of(selection, Edits()))):
         st.text(f"Before muting: {before[1]}")
 

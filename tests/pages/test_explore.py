@@ -431,3 +431,9 @@ def test_of_one_head_that_is_on_two_questions_are_offered_and_of_several_none():
     assert not {"What does this head do?", "Heads like this one"} & {
         link.proto.label for link in opened().get("page_link")
     }
+
+
+def test_the_help_of_a_verdict_says_how_often_the_model_is_right_and_where_it_is_wrong():
+    helps = [opened(text=text).metric[0].proto.help for text in ("We got lost again.", EXAMPLES[1])]
+    assert "about 89 of 100 reviews" in helps[0]
+    assert "The model is wrong here: this text is positive." in helps[1]
