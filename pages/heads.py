@@ -28,6 +28,7 @@ from pages.parts.heads.head_effects import (
     curve_of,
     example_passes,
     head_effects,
+    largest_elsewhere,
     without_together,
 )
 from pages.parts.heads.settings import BASELINES, UNITS, HeadsSettings
@@ -153,7 +154,7 @@ def show() -> None:
     if picture_alone() or effects.layers_left:
         return
     show_chosen(selection, effects)
-    show_settings(selection)
+    show_settings(selection, effects)
     st.markdown((HOW_IN_NATS if effects.in_nats else HOW_TO_READ) if effects.signed else READ_STREAM)
     if effects.outcome.kind == "output":
         st.caption(OUTPUT_SAID)
@@ -394,7 +395,7 @@ def say_muted(selection: Selection, effects: HeadEffects, muted: Sequence[tuple[
     return f"{sentences.muted_named(names, len(muted))}. {said}".strip()
 
 
-def show_settings(selection: Selection) -> None:
+def show_settings(selection: Selection, effects: HeadEffects) -> None:
     """Which attention, and what stands in the place of a head."""
     names = list(kinds_of(trace_of(selection, Edits())))
     if len(names) > 1:
@@ -407,6 +408,14 @@ def show_settings(selection: Selection) -> None:
             format_func=TITLES.__getitem__,
             help=ATTENTION_HELP,
         )
+        if (other := largest_elsewhere(selection, effects)) is not None:
+            site = other.largest()
+            whose = TITLES[other.attention].partition(",")[0]
+            st.caption(
+                sentences.elsewhere_said(
+                    other.outcome.kind, site, whose, float(other.changes[site]), in_nats=other.in_nats
+                )
+            )
     if no_prediction(checkpoint_named(selection.checkpoint), trace_of(selection, Edits())) == "":
         radio(
             "Effects in",

@@ -23,6 +23,7 @@ from pages.parts.heads.answer_logit import with_mask
 from tests.model.measures.causes.test_ablation import held
 from tests.pages.test_break import values
 from tests.pages.test_every_page import button, opened
+from viz.explorer.attention_kinds import TITLES
 from viz.tokens import decimal
 
 PAGE = "heads.py"
@@ -267,6 +268,25 @@ def test_of_an_answer_that_is_nearly_sure_nats_are_said_to_tell_more():
         for at in (sure, sure | {"unit": "nats"}, {"text": "The acting is not bad at all."})
     ]
     assert shown == [True, False, False]
+
+
+def test_the_head_of_another_attention_that_has_a_larger_effect_is_named():
+    checkpoint = load_checkpoint("translate-en-fr")
+    trace = checkpoint.trace(TEXT)
+    stacks = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
+    changes = {name: measured(checkpoint, trace, *where) for name, where in stacks.items()}
+    largest = max(changes, key=lambda name: np.abs(changes[name]).max())
+    layer, head = np.unravel_index(np.abs(changes[largest]).argmax(), changes[largest].shape)
+    for name in stacks:
+        app = opened(PAGE, checkpoint="translate-en-fr", text=TEXT, attention=name)
+        said = [caption.value for caption in app.caption if "largest effect" in caption.value]
+        if name == largest:
+            assert said == []
+            continue
+        (line,) = said
+        assert line.startswith(f"Of all attentions, head {head + 1} of layer {layer + 1} of the ")
+        assert TITLES[largest].partition(",")[0] in line
+        assert line.endswith(f": {decimal(100 * changes[largest][layer, head], '+.1f')} points.")
 
 
 def test_another_attention_has_no_head_chosen():

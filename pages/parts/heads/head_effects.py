@@ -30,6 +30,8 @@ from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.shared_cache import checkpoint_key, checkpoint_named
 from pages.parts.state.selection import Selection
+from pages.parts.state.session import changed_selection
+from viz.explorer.attention_kinds import kinds_of
 from viz.export.provenance import fact_lines
 from viz.tokens import counted
 
@@ -202,6 +204,21 @@ def muting_effects(selection: Selection, *, anew: bool) -> tuple[Float[np.ndarra
         return 100 * np.stack([one.distance for one in said]), signed
     before = float(said_before(checkpoint, trace, outcome).probability)
     return 100 * (np.stack([one.probability for one in said]) - before), signed
+
+
+def largest_elsewhere(selection: Selection, effects: HeadEffects) -> HeadEffects | None:
+    """The heads of another attention, where one of them changes the answer more than all of this one's; else None.
+
+    None, too, where measuring them would take many seconds.
+    """
+    checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
+    names = [name for name in kinds_of(trace) if name != effects.attention]
+    if not names or sweep_cost(checkpoint, trace) >= LARGEST_SWEEP:
+        return None
+    others = [head_effects(changed_selection(selection, attention=name)) for name in names]
+    size = lambda each: float(np.nanmax(np.abs(each.changes)))  # noqa: E731
+    largest = max(others, key=size)
+    return largest if not largest.layers_left and size(largest) > size(effects) else None
 
 
 def sweep_cost(checkpoint: Checkpoint, trace: Trace) -> float:

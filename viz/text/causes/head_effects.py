@@ -183,6 +183,12 @@ def larger_said(site: tuple[int, int], change: float, *, in_nats: bool = False) 
     return f"Without {head_named(site)} the change is larger, {said}, but the answer stays."
 
 
+def elsewhere_said(kind: str, site: tuple[int, int], whose: str, change: float, *, in_nats: bool = False) -> str:
+    """That a head of another attention has the largest effect, Markdown. whose: the attention."""
+    said = nats(change) if in_nats else percent(change, 1) if kind == "stream" else points(change)
+    return f"Of all attentions, {head_named(site)} of the {whose} has the largest effect: {said}."
+
+
 def written_said(new: str) -> str:
     """What is written without the head of a title, Markdown."""
     return f"The model then writes “{markdown_text(new)}”{full_stop(new)}"
