@@ -177,7 +177,7 @@ def show_menus() -> None:
     state = BarState(
         text=None, pair=None, models=[], model="", devices=[], device="", examples=[], longest=LONGEST_TEXT
     )
-    with st.container(key="bar_frame"):
+    with st.container(key="menus_alone"), st.container(key="bar_frame"):
         bar(state, TAKERS)
 
 
