@@ -286,7 +286,7 @@ def test_the_head_of_another_attention_that_has_a_larger_effect_is_named():
         (line,) = said
         assert line.startswith(f"Of all attentions, head {head + 1} of layer {layer + 1} of the ")
         assert TITLES[largest].partition(",")[0] in line
-        assert line.endswith(f": {decimal(100 * changes[largest][layer, head], '+.1f')} points.")
+        assert line.endswith(f": {decimal(float(100 * changes[largest][layer, head]), '+.1f')} points.")
 
 
 def test_another_attention_has_no_head_chosen():

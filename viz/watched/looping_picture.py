@@ -1,9 +1,9 @@
 """A film of a training as a picture that moves in a loop (GIF), for slides: a frame for every snapshot."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from model.training.watched.history import History
 from model.training.watched.language_film import LanguageFilm
+from viz.text.watched import WORDS
 from viz.theme import LIGHT, Theme, channels, colour_at, colour_scale
 from viz.watched.player import SECONDS, place_of
 
@@ -20,9 +21,22 @@ CHART = 130  # tall
 NAMES = 46  # wide, beside the curve
 MARKS = (1, 10, 100, 1000, 10000)  # steps below it
 LARGEST_TILE = 150
+LABELS = 76  # wide, before the text
+LETTER, BETWEEN = 20, 8  # a line of the text; below what the model takes to come next
 LINES = 2  # of what a language model writes
 HOLD = 2.0  # seconds of the last frame
 SHADES = 256
+
+
+class Guesses(NamedTuple):
+    """A text, and what is taken to come next after each of its tokens, at every snapshot in the order of the steps.
+
+    hits: whether that is right; None where nothing can be known.
+    """
+
+    read: Sequence[str]
+    said: Sequence[Sequence[str]]
+    hits: Sequence[Sequence[bool | None]]
 
 
 class Take(NamedTuple):
@@ -31,7 +45,33 @@ class Take(NamedTuple):
     name: str
     history: History | LanguageFilm
     weights: Float[np.ndarray, "snapshot layer head query key"]
+    guesses: Guesses
     written: Sequence[str] = ()
+
+    @classmethod
+    def of(
+        cls,
+        history: History | LanguageFilm,
+        weights: Float[np.ndarray, "snapshot layer head query key"],
+        run: Mapping[str, Any],
+    ) -> "Take":
+        """What the player shows of a training. run: the player's data of it."""
+        said = [[drawable(each) for each in row] for row in run["guesses"]]
+        guesses = Guesses([drawable(token) for token in run["tokens"]], said, run["hits"])
+        return cls(run["name"], history, weights, guesses, run["written"] or ())
+
+
+def drawable(token: str) -> str:
+    """A token with signs that the type has in place of those for a blank and the end of a line."""
+    return token.replace("␣", "·").replace("↵", "\\n")
+
+
+class Letter(NamedTuple):
+    """Where a token of the text is drawn. left, width: pixels from the column's side; row: of those it needs."""
+
+    left: float
+    width: float
+    row: int
 
 
 class Column(NamedTuple):
@@ -75,7 +115,7 @@ def columns_of(takes: Sequence[Take]) -> list[Column]:
 def height_of(takes: Sequence[Take], columns: Sequence[Column]) -> int:
     """What the taller of them needs."""
     rows = [
-        written_height(take) + take.weights.shape[1] * (column.tile + 8)
+        written_height(take) + letters_height(take, column) + take.weights.shape[1] * (column.tile + 8)
         for take, column in zip(takes, columns, strict=True)
     ]
     return MARGIN + 2 * TITLE + 2 * NAME + CHART + 30 + max(rows) + MARGIN
@@ -84,6 +124,26 @@ def height_of(takes: Sequence[Take], columns: Sequence[Column]) -> int:
 def written_height(take: Take) -> int:
     """What the lines that a language model writes need."""
     return (LINES + 1) * NAME if take.written else 0
+
+
+def letters_of(guesses: Guesses, width: int) -> list[Letter]:
+    """The places of the tokens, each as wide as whatever is written there at any step, in rows that fit the width."""
+    letters = list[Letter]()
+    left, row = float(LABELS), 0
+    for place, token in enumerate(guesses.read):
+        texts = [token, *(said[place] for said in guesses.said)]
+        wide = max(font(SMALL).getlength(text) for text in texts) + 4
+        if letters and left + wide > width:
+            left, row = float(LABELS), row + 1
+        letters.append(Letter(left, wide, row))
+        left += wide
+    return letters
+
+
+def letters_height(take: Take, column: Column) -> int:
+    """What the rows of the text need."""
+    letters = letters_of(take.guesses, column.width)
+    return (letters[-1].row + 1) * (2 * LETTER + BETWEEN)
 
 
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
@@ -110,6 +170,8 @@ def frame(
         if take.written:
             draw.text((column.left, top), wrapped(take.written[place], column.width), fill=theme.text, font=font(SMALL))
             top += written_height(take)
+        draw_letters(draw, take.guesses, place, column, top, theme)
+        top += letters_height(take, column)
         draw_curve(draw, take.history, column, top, (step, last), theme)
         draw_heads(image, take.weights[place], column, top + CHART + 30, theme)
     return image
@@ -127,6 +189,29 @@ def wrapped(text: str, width: int) -> str:
         else:
             break
     return "\n".join(lines)
+
+
+def draw_letters(
+    draw: ImageDraw.ImageDraw, guesses: Guesses, place: int, column: Column, top: int, theme: Theme
+) -> None:
+    """The text, and below each of its tokens what the snapshot at a place takes to come next.
+
+    Filled where that is right, struck out where it is wrong, grey where nothing can be known.
+    """
+    for line, name in enumerate(("reads", "guesses")):
+        y = top + (line + 0.5) * LETTER
+        draw.text((column.left, y), WORDS[name], fill=theme.quiet, font=font(SMALL), anchor="lm")
+    tokens = zip(letters_of(guesses, column.width), guesses.read, guesses.said[place], guesses.hits[place], strict=True)
+    for letter, token, said, hit in tokens:
+        left, y = column.left + letter.left, top + letter.row * (2 * LETTER + BETWEEN)
+        x, below = left + letter.width / 2, y + 1.5 * LETTER
+        draw.text((x, y + LETTER / 2), token, fill=theme.text, font=font(SMALL), anchor="mm")
+        if hit:
+            draw.rectangle((left, y + LETTER, left + letter.width - 1, y + 2 * LETTER - 1), fill=theme.accent)
+        colour = theme.quiet if hit is None else theme.background if hit else theme.text
+        draw.text((x, below), said, fill=colour, font=font(SMALL), anchor="mm")
+        if hit is False:
+            draw.line([(left + 2, below), (left + letter.width - 3, below)], fill=colour)
 
 
 def draw_curve(

@@ -104,6 +104,10 @@ class HeadEffects:
         """The head without which the answer changes most, whether it is another or not."""
         return self.in_order()[-1]
 
+    def size(self) -> float:
+        """Of the largest change that is known."""
+        return float(np.nanmax(np.abs(self.changes)))
+
     def in_order(self) -> list[tuple[int, int]]:
         """All heads, that with the smallest change first."""
         sizes = np.abs(self.changes)
@@ -216,9 +220,8 @@ def largest_elsewhere(selection: Selection, effects: HeadEffects) -> HeadEffects
     if not names or sweep_cost(checkpoint, trace) >= LARGEST_SWEEP:
         return None
     others = [head_effects(changed_selection(selection, attention=name)) for name in names]
-    size = lambda each: float(np.nanmax(np.abs(each.changes)))  # noqa: E731
-    largest = max(others, key=size)
-    return largest if not largest.layers_left and size(largest) > size(effects) else None
+    largest = max(others, key=HeadEffects.size)
+    return largest if not largest.layers_left and largest.size() > effects.size() else None
 
 
 def sweep_cost(checkpoint: Checkpoint, trace: Trace) -> float:

@@ -51,9 +51,10 @@ def offer_files(film: LanguageFilm, step: int | None, line: str) -> None:
     folder = film.folder / name.rpartition(".")[2]
 
     def make() -> bytes:
-        weights = np.stack([trace.text_stack.weights().numpy() for trace in traces_of(film, line)])
-        written = [film.prompt + film.written[step] for step in film.steps]
-        return looping_picture(title, [Take(sentences.LANGUAGE_MODEL, film, weights, written)], theme=look)
+        traces = traces_of(film, line)
+        weights = np.stack([trace.text_stack.weights().numpy() for trace in traces])
+        run = language_data(sentences.LANGUAGE_MODEL, film, traces)
+        return looping_picture(title, [Take.of(film, weights, run)], theme=look)
 
     with files():
         moment_button(name, partial(zipped, folder))

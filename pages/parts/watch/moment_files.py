@@ -14,6 +14,7 @@ from pages.parts.watch.films import Film, nearest_step, pictures_of
 from viz.export.share_picture import plain_text
 from viz.text import watched as sentences
 from viz.watched.looping_picture import Take, looping_picture
+from viz.watched.player import run_data
 
 CHECKPOINT_HELP = (
     "config.json, model.safetensors, tokenizer.json and card.json of this step: load_checkpoint reads the folder, and "
@@ -32,8 +33,9 @@ def offer_files(film: Film, step: int | None, line: str) -> None:
 
         def make() -> bytes:
             takes = [
-                Take(name, history, pictures_of(history, line).weights)
+                Take.of(history, pictures.weights, run_data(name, history, pictures, film.last_step))
                 for name, history in zip(film.names(), film.histories, strict=True)
+                for pictures in [pictures_of(history, line)]
             ]
             return looping_picture(title, takes, theme=look)
 
