@@ -14,6 +14,7 @@ from pages.parts.compare.compared_heads import ComparedHeads, Site, compared_hea
 from pages.parts.compare.heads_alike import LONGEST, HeadsAlike, heads_alike
 from pages.parts.compare.partners_panel import show_links_of_tokens
 from pages.parts.compare.patches_panel import patches_of, show_patches
+from pages.parts.compare.second_text import second_text
 from pages.parts.compare.settings import AGAINST, PARTNERS, CompareSettings
 from pages.parts.compare.two_passes import (
     TwoPasses,
@@ -111,7 +112,7 @@ ALIKE_HELP = (
     f"A text of more than {LONGEST} tokens is left out. "
     "By chance: the same with the other head's weights in random order among the keys that it looks at."
 )
-MADE = "B is made of A here, in another order or with another word: type a text of your own."
+MADE = "B is A {how}, as this page made it: type a text of your own."
 OWN_TEXT = "B was empty: it is the text that the page makes of A again."
 LIST_TITLE = "All heads, those that differ most first"
 CSV_HELP = "Every head with its partner and its distance, with all digits."
@@ -152,7 +153,7 @@ def show() -> None:
         show_caveats(heads.passes.checkpoints[1], heads.passes.own, of="B")
     compared = selection.of(CompareSettings)
     if compared.against == "text" and not compared.other:
-        st.caption(MADE)
+        st.caption(markdown_text(MADE.format(how=second_text(selection.text).how)))
     first = compared.alike
     if first:
         show_alike(heads)

@@ -33,7 +33,7 @@ from viz.text.causes.two_runs import WRONG_WAY, patch_sentence, title
 PAGE = "compare.py"
 FILM, SWAPPED = "The film was slow, but I loved it.", "I loved the film, but it was slow."
 LONGER = "The new film was not slow, but we loved it."
-MADE_OF_A = "B is made of A here, in another order or with another word: type a text of your own."
+MADE_OF_A = "B is A with its halves swapped, as this page made it: type a text of your own."
 
 
 def numbers(app: AppTest) -> dict[tuple[int, int], float]:
@@ -223,7 +223,7 @@ def test_a_causal_mask_in_one_of_two_models_is_said():
 
 def test_a_second_text_that_the_page_made_is_said_to_be_made():
     made = [
-        MADE_OF_A in [caption.value for caption in opened(PAGE, **at).caption]
+        MADE_OF_A in [caption.value.replace("\\", "") for caption in opened(PAGE, **at).caption]
         for at in ({"text": FILM}, {"text": FILM, "other": LONGER})
     ]
     assert made == [True, False]
@@ -284,10 +284,10 @@ def test_every_family_is_compared(name, against, app_folders):
 
 
 def test_the_page_finds_a_second_text_for_any_first():
-    assert second_text(FILM) == SWAPPED
-    assert second_text("The red house is big.") == "The green house is big."
-    assert second_text("The dog bit people.") == "The people bit dog."
-    assert second_text("Hello") == "Hello Hello"
+    assert second_text(FILM) == (SWAPPED, "with its halves swapped")
+    assert second_text("The red house is big.") == ("The green house is big.", "with “green” in place of “red”")
+    assert second_text("The dog bit people.") == ("The people bit dog.", "with “people” and “dog” exchanged")
+    assert second_text("Hello") == ("Hello Hello", "written twice")
 
 
 @pytest.mark.parametrize("address", [{"text": " "}, {"text": "a" * 3000}, {"other": " "}, {"other": "x" * 5000}])

@@ -94,7 +94,7 @@ def unit_name(stack: StackTrace, unit: Unit) -> str:
 
 def text_beside(selection: Selection) -> str:
     """The second text: that which was typed, or the page's own."""
-    return selection.of(CompareSettings).other or second_text(selection.text)
+    return selection.of(CompareSettings).other or second_text(selection.text).text
 
 
 def models_beside(selection: Selection) -> list[str]:

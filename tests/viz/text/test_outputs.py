@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viz.text.weight_sentences import LONGEST_OUTPUT, quoted, shortened, text_line, where_they_differ
+from viz.text.weight_sentences import LONGEST_OUTPUT, change, quoted, shortened, text_line, where_they_differ
 
 TEXTS = st.lists(st.text("ab", min_size=1, max_size=9), min_size=1, max_size=40).map(" ".join)
 LOOP = "bit m l " + "w " * 60
@@ -13,6 +13,13 @@ def test_a_long_text_ends_between_two_words():
     assert shortened("La maison rouge est grande.") == "La maison rouge est grande."
     assert shortened(LOOP) == f"bit m l{' w' * 36} …"
     assert shortened("x" * 200) == f"{'x' * LONGEST_OUTPUT} …"
+
+
+def test_a_change_that_one_decimal_would_hide_has_two():
+    before = {"positive": 0.99671, "negative": 0.00329}
+    assert change(before, {"positive": 0.9973, "negative": 0.0027}) == "positive 99.67\u00a0% → 99.73\u00a0%"
+    assert change(before, {"positive": 0.5, "negative": 0.5}) == "positive 99.7\u00a0% → 50.0\u00a0%"
+    assert change(before, {"positive": 0.25, "negative": 0.75}).endswith("→ 25.0\u00a0%, now negative 75.0\u00a0%")
 
 
 def test_of_two_texts_that_fit_both_are_whole():
