@@ -270,7 +270,10 @@ def found(heads: ComparedHeads) -> tuple[str, str]:
     alone = passes.pairing.keys.alone()
     unit = "tokens" if passes.one_model else "words"
     counts = len(alone[0]), len(alone[1])
-    return title, f"{sentences.sentence(heads.distances, chance, counts, unit)} {answers_of(passes)}"
+    alone_in_row = all(len(keys) == 1 for keys in passes.unit_names()[1])
+    why = sentences.ONE_TOKEN if alone_in_row else ""
+    said = sentences.sentence(heads.distances, chance, counts, unit)
+    return title, " ".join(filter(None, [why, said, answers_of(passes)]))
 
 
 def answers_of(passes: TwoPasses) -> str:
@@ -379,6 +382,8 @@ def show_links(heads: ComparedHeads, site: Site) -> None:
     page_link("A in Explore", "explore", EXPLORE_HELP, layer=site[0], head=site[1], **here, **place)
     there = one_head_on(second, *other, len(passes.layers[1][other[0]].weights))
     there |= {"text": second.text, "checkpoint": second.checkpoint, "attention": passes.names[1]}
+    if current().of(CompareSettings).other:
+        there["other"] = first.text  # whoever comes back finds both
     page_link("B in Explore", "explore", EXPLORE_HELP, layer=other[0], head=other[1], **there, **place)
 
 

@@ -55,7 +55,7 @@ QUESTION = "What if this head looked elsewhere?"
 HOW_TO_READ = f"""
 **How to read this**
 - A row is a query, a column a key: the cell is the weight with which the query looks at the key, in percent. Hatched
-  cells are masked. Cells with a thick border and a corner are edited.
+  cells are masked. Cells with a thick border and a corner were set; the others of their row make room.
 - {sentences.ROOM}
 - Everything after the head is computed again with the edited weights: the values that they weigh, the later layers, the
   answer. The head's queries, keys and scores stay as they are.
@@ -90,6 +90,7 @@ PATTERN_NAMES = {
     "first": "the first token",
     "even": "all tokens alike",
 }
+PATTERN_MASKED = " (where the mask lets them)"
 PATTERN_HELP = "Sets the whole row of every query whose mask allows it; other rows stay as they are."
 TOKEN_LABEL, COPY_LABEL = "the token …", "as another head does …"
 NOWHERE = "—"
@@ -252,8 +253,10 @@ def take_place(run: EditedPass, name: str, place: int) -> None:
 
 def show_patterns(run: EditedPass, kind: Kind) -> None:
     """Whole patterns for the head, each a click."""
+    if len(kind.keys.tokens) == 1:
+        return
     patterns = [name for name in PATTERN_NAMES if kind.name != "cross" or name in ("first", "even")]
-    st.markdown(PATTERN_TITLE, help=PATTERN_HELP)
+    st.markdown(PATTERN_TITLE + ("" if run.mask.all() else PATTERN_MASKED), help=PATTERN_HELP)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for name in patterns:
             st.button(PATTERN_NAMES[name], key=f"pattern_{name}", on_click=take_pattern, args=(run, name))

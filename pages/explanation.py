@@ -1,6 +1,6 @@
 """Is attention the explanation? Does the answer depend on the words that the model looks at?"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -45,11 +45,11 @@ from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import chart_spec, show_chart
 from pages.parts.widgets.head_switches import one_head_on, show_left_out
 from viz.charts.causes.token_measures import CHOSEN, layer_shares, token_bars
-from viz.explorer.attention_kinds import kinds_of
+from viz.explorer.attention_kinds import TITLES, kinds_of
 from viz.export.cause_scripts import tokens_script
 from viz.export.share_picture import Bar
 from viz.text.causes import token_measures as sentences
-from viz.text.causes.head_effects import LEAST, turned_said
+from viz.text.causes.head_effects import LEAST, MOVES, NEARLY_SURE, turned_said
 from viz.text.causes.token_measures import MEASURES, OMISSION
 from viz.tokens import counted, markdown_text, token_named, visible
 
@@ -72,9 +72,10 @@ HOW_TO_READ = """
 """
 CHOSEN_BY = (
     "The title names the token with the largest share of the attention, rolled out, and the one without which the "
-    "answer changes most, among the tokens that can be left out. Orders are by size, whatever the sign, and compared "
-    "by Kendall's τ: 1 if all pairs of tokens stand in the same order, 0 if as many do as do not, −1 if none does. p "
-    "is the probability of a τ at least as far from 0 by chance."
+    "answer changes most, among the tokens that can be left out. Orders are by size, whatever the sign; only those of "
+    "integrated gradients, which have a sign as the effect has, count it. Kendall's τ is 1 if all pairs of tokens "
+    "stand in the same order, 0 if as many do as do not, −1 if none does; from 0.6 on two orders agree well, from 0.2 "
+    "on in part. p is the probability of a τ at least as far from 0 by chance."
 )
 ROLLOUT_NAMES = {"residual": "with the residual stream as one half", "alone": "attention alone"}
 ROLLOUT_HELP = (
@@ -91,12 +92,13 @@ EXPLORE_HELP = "Of all heads, this one gives the token the largest share of its 
 PRESS_CAPTION = "Press a row for its numbers, and for the head that looks at its token most."
 ALONE_CAPTION = "Attention is rolled out without the residual stream here, as chosen below."
 LAST_TOKEN = "The next token is then predicted after the token before it."
+ONE_QUERY = "Only its own query sees this token, so that no head stands out by looking at it."
 TABLE_TITLE = "How far the measures agree with the effect of leaving out"
 ROLLOUT_TITLE = "Rollout, layer by layer"
 ROLLOUT_SAID = (
     "Each cell is the share of a token in what the answer is read from, after so many layers, if tokens were mixed by "
-    "attention alone: from 0 % (the page’s colour) to 100 % (full). A column sums to 100 %. Point at a cell for its "
-    "number."
+    "attention alone: from 0 % (the page’s colour) to 100 % (full), in finer steps near 0. All tokens of a column "
+    "sum to 100 %. Point at a cell for its number."
 )
 SCRIPT_HELP = "The lines of Python that compute all five measures again and assert them."
 CSV_HELP = "Every token with all measures, with all digits."
@@ -186,7 +188,8 @@ def found(selection: Selection, measures: TokenMeasures) -> tuple[str, str]:
         return "", TOO_SHORT
     if measures.left == OMISSION:
         return "", ""
-    first, second = measures.top("attention"), measures.top(OMISSION, LEAST)
+    is_sure = measures.before >= NEARLY_SURE
+    first, second = measures.top("attention"), measures.top(OMISSION, MOVES if is_sure else LEAST)
     agreement = measures.agreement("attention")
     names = [None if at is None else token_named(measures.tokens, at) for at in (first, second)]
     most = second if second is not None else measures.most(OMISSION)
@@ -197,7 +200,11 @@ def found(selection: Selection, measures: TokenMeasures) -> tuple[str, str]:
     sentence = sentences.sentence(effect_said(measures, most), agreement, best_of(measures))
     if elsewhere:
         sentence += f" {sentences.most_elsewhere(token_named(measures.tokens, attended))}"
-    if measures.outcome.kind == "next" and most == len(measures.tokens) - 1:
+    if second is None and is_sure:
+        sentence += f" {sentences.nearly_sure_said(measures.before)}"
+    if first is not None and (times := times_of(measures.tokens, first)) > 1:
+        sentence += f" {sentences.said_again(token_named(measures.tokens, first), times)}"
+    if measures.outcome.kind == "next" and 0 < most == len(measures.tokens) - 1:
         sentence += f" {LAST_TOKEN}"
     other = top_otherwise(selection, measures)
     if other not in (None, first):
@@ -207,6 +214,12 @@ def found(selection: Selection, measures: TokenMeasures) -> tuple[str, str]:
     if words and words[most] is not None and words.count(words[most]) > 1:
         sentence += f" {sentences.piece_said(token_named(measures.tokens, most))}"
     return title, sentence
+
+
+def times_of(tokens: Sequence[str], at: int) -> int:
+    """How often a word is among the tokens; once, what is no word."""
+    word = tokens[at].strip("␣ ").lower()
+    return sum(token.strip("␣ ").lower() == word for token in tokens) if word.isalnum() else 1
 
 
 def effect_said(measures: TokenMeasures, at: int) -> str:
@@ -243,6 +256,11 @@ def draw(measures: TokenMeasures) -> None:
         alt=f"Five measures of each of {len(places)} tokens; the numbers are in the file.",
     )
     st.caption(PRESS_CAPTION if with_residual(current()) else f"{PRESS_CAPTION} {ALONE_CAPTION}")
+    show_cut(measures, places)
+
+
+def show_cut(measures: TokenMeasures, places: Sequence[int]) -> None:
+    """How many tokens a picture has, where it has not all."""
     if len(places) < len(measures.tokens):
         st.caption(f"{len(places)} of {len(measures.tokens)} tokens: those that are largest by some measure.")
 
@@ -274,7 +292,7 @@ def show_chosen(selection: Selection, measures: TokenMeasures) -> None:
     if np.isfinite(measures.without[at]):
         other = f", and {turned_said(measures.outcome.kind)}" if measures.turned[at] else ""
         said += f" {effect_said(measures, at)}{other}."
-    if measures.outcome.kind == "next" and at == len(measures.tokens) - 1:
+    if measures.outcome.kind == "next" and 0 < at == len(measures.tokens) - 1:
         said += f" {LAST_TOKEN}"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(said, width="stretch")
@@ -285,10 +303,13 @@ def link_to_head(selection: Selection, attention: str, key: int) -> None:
     """To Explore, where the head that looks most at a token is the only one of its layer that is on."""
     weights = kinds_of(trace_of(selection, Edits()))[attention].weights
     if sum(bool(row.any()) for row in np.moveaxis(np.concatenate(weights)[:, :, key], 1, 0)) < 2:
-        return  # one query alone sees it, as the last token in a decoder: no head is known by that
+        st.caption(ONE_QUERY)  # no head is known by that
+        return
     layer, head = head_looking_at(weights, key)
     on = one_head_on(selection, layer, head, len(weights[layer]))
-    label = f"See the head that looks at it most (layer {counted(layer)}, head {counted(head)})"
+    several = len(kinds_of(trace_of(selection, Edits()))) > 1
+    whose = f", {TITLES[attention].partition(',')[0]}" if several else ""
+    label = f"See the head that looks at it most (layer {counted(layer)}, head {counted(head)}{whose})"
     page_link(label, "explore", EXPLORE_HELP, **on, attention=attention, layer=layer, head=head, key=key, query=None)
 
 
@@ -323,6 +344,7 @@ def show_rollout(selection: Selection, measures: TokenMeasures) -> None:
         lambda: layer_shares(measures.tokens, measures.rollout, places, theme=theme()),
         "How much of each token stands where the answer is read, after each layer.",
     )
+    show_cut(measures, places)
 
 
 def take_rollout(name: str) -> None:

@@ -102,6 +102,7 @@ ATTENTION_HELP = (
 MEASURING = "Muting one head after the other: {layers} to go."
 MUTE_HELP = "Runs the model without this head, beside those that are muted already."
 UNMUTE_HELP = "Runs the model with this head again."
+MUTED_SAID = "The picture, where they have a ×, and all else on this page is of the model with every head."
 EXPLORE_HELP = "Shows where this head looks in the text."
 INSIDE_HELP = "Shows every step of the computation of this head."
 CURVE_TITLE = "The fewest heads that keep the answer"
@@ -266,7 +267,12 @@ def said_by_mean(selection: Selection, effects: HeadEffects, site: tuple[int, in
     """What the head's mean in its place does to the answer, where zero says something else."""
     change = abs(float(effects.changes[site]))
     is_seen = change >= (sentences.LEAST_NATS if effects.in_nats else sentences.LEAST)
-    if not effects.signed or not is_seen or selection.of(HeadsSettings).baseline != "zero":
+    if (
+        not effects.signed
+        or not is_seen
+        or len(trace_of(selection, Edits()).text_stack.ids) == 1
+        or selection.of(HeadsSettings).baseline != "zero"
+    ):
         return ""
     said = without_together(selection, effects, [site], "mean")
     after = said.log_odds if effects.in_nats else said.probability
@@ -364,6 +370,7 @@ def show_chosen(selection: Selection, effects: HeadEffects) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(markdown_text(say_muted(selection, effects, muted)), width="content")
             st.button("Unmute all", key="unmute_all", on_click=choose, kwargs={"muted": frozenset(), "mute": False})
+        st.caption(MUTED_SAID)
 
 
 def say_muted(selection: Selection, effects: HeadEffects, muted: Sequence[tuple[int, int]]) -> str:

@@ -108,12 +108,15 @@ def weights(trace: Trace, site: SublayerSite) -> Float[np.ndarray, "head query k
     return double(attention_at(trace, site).weights)
 
 
-def set_keys(base: Float[np.ndarray, " key"], values: Mapping[int, float]) -> set[int]:
+def set_keys(base: Float[np.ndarray, " key"], values: Mapping[int, float], *, divided: bool = True) -> set[int]:
     """The keys of a row whose weights somebody set: of these overwritten ones, before they are divided by their sum.
 
     Of a row that is overwritten as a whole not those that only make room, each with its share of the rest, where these
-    are the most. As setKeys in pages/parts/edit/weight_rows.js.
+    are the most. Where nothing is ``divided``, those that are other than they were. As setKeys in
+    pages/parts/edit/weight_rows.js.
     """
+    if not divided:
+        return {key for key, value in values.items() if not np.isclose(value, base[key], 1e-3)}
     if any(weight and key not in values for key, weight in enumerate(base)):
         return set(values)
     ratios = {key: value / max(float(base[key]), SMALLEST) for key, value in values.items()}

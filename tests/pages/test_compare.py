@@ -28,7 +28,7 @@ from tests.folders import KINDS
 from tests.pages.test_break import values
 from tests.pages.test_every_page import button, component, link, opened, taken
 from tests.pages.test_heads import text_of
-from viz.text.causes.two_runs import WRONG_WAY, patch_sentence, title
+from viz.text.causes.two_runs import NOTHING, ONE_TOKEN, SAME_PASSES, WRONG_WAY, patch_sentence, title
 
 PAGE = "compare.py"
 FILM, SWAPPED = "The film was slow, but I loved it.", "I loved the film, but it was slow."
@@ -199,11 +199,13 @@ def test_what_carries_the_difference_names_the_token_of_b_that_it_takes(monkeypa
 @pytest.mark.parametrize(
     ("in_second", "least", "ends"),
     [
-        (0.989, 0.989, "There is little to carry: in B, this answer has 98.9 %."),
-        (0.2, 0.989, WRONG_WAY),
+        (0.9891, 0.989, "There is little to carry: in B, this answer has 98.9 %."),
+        (0.985, 0.97, "That is away from B: in B, this answer has 98.5 %."),
+        (0.9949, 0.5, "That is all of the difference: in B, this answer has 99.5 %."),
+        (0.2, 0.989, f"That is away from B: in B, this answer has 20.0 %. {WRONG_WAY}"),
         (None, 0.989, WRONG_WAY),
-        (0.2, 0.5, "The other way works best layer 1, head 4: the answer goes from 98.9 % to 50.0 %."),
-        (1.0, 0.5, "no other head changes it more."),
+        (0.2, 0.5, "The other way, layer 1, head 4 does most: the answer goes from 98.9 % to 50.0 %."),
+        (1.0, 0.5, "no other head changes it more. In B, this answer has 100.0 %."),
     ],
 )
 def test_where_a_part_speaks_for_the_answer_it_is_said_what_speaks_against_it(in_second, least, ends):
@@ -211,6 +213,28 @@ def test_where_a_part_speaks_for_the_answer_it_is_said_what_speaks_against_it(in
     said = patch_sentence("label", "negative", "heads", most, against, 0.989, in_second)
     said = said.replace("\u00a0", " ").replace("\\", "")
     assert said.endswith(ends)
+
+
+@pytest.mark.parametrize("part", ["stream", "heads", "weights"])
+def test_where_no_part_carries_anything_it_is_said_of_which_parts(part):
+    said = patch_sentence("label", "negative", part, ("it", 0.9891), ("it", 0.9889), 0.989, 0.95)
+    assert said == f"With {NOTHING[part]} from B, the answer of A changes by less than 0.1 points."
+
+
+def test_of_two_texts_of_one_word_it_is_said_why_no_head_looks_elsewhere():
+    app = opened(PAGE, text="Good", other="Bad")
+    assert app.title[0].value == SAME_PASSES
+    said = text_of(app)
+    assert f"{ONE_TOKEN} Of 32 heads, no head has half" in said
+    assert "By chance" not in said.partition("Verdict")[0]
+
+
+def test_explore_of_b_keeps_a_as_the_other_text():
+    app = opened(PAGE, text=FILM, other=LONGER)
+    there = dict(parse_qsl(link(app, "B in Explore").query_string))
+    assert there["text"] == LONGER
+    back = opened(PAGE, **there)
+    assert back.text_input(key="compare_other").value == FILM
 
 
 def test_a_causal_mask_in_one_of_two_models_is_said():

@@ -22,10 +22,11 @@ from pages.parts.edit.weight_editor import sent_cells
 from pages.parts.state.page_fields import CODEC
 from tests.folders import KINDS
 from tests.pages.test_break import compared, values
-from tests.pages.test_every_page import button, component, opened, typed
+from tests.pages.test_every_page import button, component, link, opened, typed
 from tests.pages.test_families import TEXT as SHORT
 from tests.pages.test_heads import text_of
 from viz.explorer.attention_kinds import kinds_of
+from viz.text.causes.edited_weights import ONE_KEY
 
 PAGE = "edit.py"
 TEXT = "The film was slow, but I loved it."
@@ -106,6 +107,10 @@ def test_the_head_that_moved_most_is_compared_and_another_can_be_pressed():
     chosen = compared(opened(PAGE, text=TEXT, edits=EDIT, moved="3.5"))
     pair = [trace.encoder.blocks[3].self_attention.weights[5].double().numpy() for trace in (before, after)]
     assert np.array(chosen["change"]) == pytest.approx(pair[1] - pair[0])
+    second = sorted(moved, key=moved.__getitem__)[-2]
+    app.button(key=f"moved_encoder_{second[0]}_{second[1]}").click().run()
+    assert f"layer {second[0] + 1}, head {second[1] + 1}," in compared(app)["said"]
+    assert link(app, f"Inside layer {second[0] + 1}, head {second[1] + 1}, without the edit")
 
 
 def test_the_finding_states_the_answer_before_and_after_and_the_weight():
@@ -130,6 +135,25 @@ def test_a_weight_that_falls_is_named_and_not_the_one_that_gains_by_it(renormali
     said = text_of(app)
     assert f"looks at “{token}” with 0.0 %" in said
     assert f"the weight was {100 * weights[key]:.1f} %" in said
+
+
+def test_no_weight_is_named_that_is_as_it_was_where_another_of_its_row_is_other_than_it_was():
+    """As after a half for one key, for which the others made room, and then its own weight again beside them."""
+    weights = loaded("sentiment").trace(TEXT).encoder.blocks[1].self_attention.weights[2, 3].double().numpy()
+    values = np.where(np.arange(len(weights)) == 2, weights, weights / 2)
+    cells = [Overwrite(SITE, 3, key, float(f"{value:.4g}")) for key, value in enumerate(values)]
+    said = text_of(opened(PAGE, text=TEXT, edits=Edits(overwritten=frozenset(cells)).to_text()))
+    assert said.startswith("With other weights for one query of one head, ")
+    assert "the weight was" not in said
+
+
+def test_of_a_text_of_one_token_it_is_said_that_nothing_can_make_room():
+    app = opened(PAGE, text="Good")
+    assert ONE_KEY in text_of(app)
+    assert not [button for button in app.button if str(button.key).startswith("pattern_")]
+    cell = Overwrite(HeadSite("encoder", 1, 2), 0, 0, 0.5)
+    edited = text_of(opened(PAGE, text="Good", edits=Edits(overwritten=frozenset([cell])).to_text()))
+    assert edited.startswith("If “good” looks at “good” with 50 %")
 
 
 def test_heads_that_are_muted_elsewhere_are_said_not_to_count():

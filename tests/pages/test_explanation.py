@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ from tests.pages.test_break import values
 from tests.pages.test_every_page import opened
 from tests.pages.test_heads import text_of
 from viz.text.causes.token_measures import MEASURES, OMISSION
+from viz.tokens import decimal
 
 PAGE = "explanation.py"
 TEXT = "The film was slow, but I loved it."
+SURE = "The movie was bad, bad, really bad."
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +94,10 @@ def test_no_head_is_named_for_looking_at_a_token_that_only_itself_can_see():
         ]
         for key in ("4", "2")
     )
+    only_its_own = opened(PAGE, checkpoint="stories", text="Lily saw a cat", key="4").caption
+    assert "Only its own query sees this token, so that no head stands out by looking at it." in [
+        caption.value for caption in only_its_own
+    ]
     assert not [label for label in last if "looks at it most" in label]
     assert [label for label in earlier if "looks at it most" in label]
 
@@ -107,6 +114,31 @@ def test_title_and_sentence_compare_attention_with_the_effect_of_leaving_out():
     result = kendalltau(attention, effects)
     assert f"Of the {len(places)} tokens that can be left out" in said
     assert f"Kendall's τ = {result.statistic:.2f}, p = {result.pvalue:.2g}" in said
+
+
+def test_measures_with_signs_are_compared_with_the_effect_with_their_signs():
+    app = opened(PAGE, text=SURE)
+    found = drawn(app)
+    places = sorted(found[OMISSION])
+    effects = [found[OMISSION][at] for at in places]
+    signed = kendalltau([found["integrated"][at] for at in places], effects)
+    sizes = kendalltau([found["moved"][at] for at in places], np.abs(effects))
+    said = text_of(app)
+    assert re.search(rf"Integrated gradients, signs and all: .*Kendall's τ = {decimal(signed.statistic, '.2f')}", said)
+    assert re.search(rf"The size of what attention moves: .*Kendall's τ = {decimal(sizes.statistic, '.2f')}", said)
+
+
+def test_an_answer_that_is_nearly_sure_depends_on_no_token_and_words_that_come_again_are_named():
+    app = opened(PAGE, text=SURE)
+    effects = drawn(app)[OMISSION]
+    assert 0.01 < max(map(abs, effects.values())) < 0.05
+    said = text_of(app)
+    assert said.startswith("Attention looks most at “bad” (token 4), but leaving out any one token hardly changes")
+    assert f"At {100 * load_checkpoint('sentiment').classify(SURE)['negative']:.1f} % the answer is nearly sure" in said
+    assert "“bad” (token 4) is there 3 times: without one of them, the others still say it." in said
+    plain = text_of(opened(PAGE, text=TEXT))
+    assert "nearly sure" not in plain
+    assert "times:" not in plain
 
 
 def test_the_token_that_is_first_with_attention_rolled_out_otherwise_is_named_where_it_is_another():
@@ -210,6 +242,7 @@ def test_one_token_cannot_be_compared():
     app = opened(PAGE, checkpoint="stories", text="The")
     assert not app.exception
     assert "too short" in text_of(app)
+    assert "after the token before it" not in text_of(app)
     two = opened(PAGE, text="good film")
     assert "The text has too few tokens to compare two orders: 2." in text_of(two)
 
@@ -235,4 +268,5 @@ def test_a_long_text_shows_the_tokens_that_are_largest_by_some_measure():
     checkpoint = load_checkpoint("sentiment")
     largest = int(attention_shares(checkpoint, checkpoint.trace(text))[-1].argmax())
     assert largest in found["attention"]
-    assert "40 of " in "\n".join(caption.value for caption in app.caption)
+    cut = f"40 of {len(checkpoint.trace(text).text_stack.ids)} tokens: those that are largest by some measure."
+    assert [caption.value for caption in app.caption].count(cut) == 2, "of the bars, and of the rollout"

@@ -138,6 +138,8 @@ def test_a_head_is_muted_beside_others_and_given_back():
     assert "Muted together: head 4 of layer 1, head 6 of layer 3." in text_of(two)
     assert f"→ {100 * after:.1f} %" in text_of(two)
     assert [row["text"] for row in values(two, 0) if row["text"].endswith("×")] != []
+    of_every_head = "The picture, where they have a ×, and all else on this page is of the model with every head."
+    assert of_every_head in [caption.value for caption in two.caption]
     button(two, "Unmute all").click().run()
     assert "Muted together" not in text_of(two)
 
@@ -309,6 +311,12 @@ def test_the_mean_in_the_place_of_the_head_of_the_title_is_said_where_it_changes
     change = 100 * (checkpoint.classify(text, mean)["positive"] - checkpoint.classify(text)["positive"])
     assert f"with its mean in this text there, the change is {decimal(change, '+.1f')} points" in said
     assert "with its mean in this text there" not in text_of(opened(PAGE, text=text, baseline="reference"))
+
+
+def test_of_one_token_the_mean_over_the_text_is_no_finding():
+    said = text_of(opened(PAGE, text="good"))
+    assert said.startswith("Without head")
+    assert "with its mean in this text" not in said
 
 
 def test_heads_are_enough_by_the_most_that_can_be_muted_though_the_answer_was_another_before():

@@ -17,6 +17,7 @@ from viz.tokens import counted, percent, quoted, visible
 
 ROW, AROUND = 30, 46
 STEP, CELL = 76, 38  # pixels of a position across and of a depth down, where all positions are drawn
+BESIDE = 84  # of the names of the depths, which the page counts as part of the width
 
 
 def depth_name(depth: int) -> str:
@@ -129,7 +130,7 @@ def lens_grid(columns: Sequence[LensColumn], *, read: int | None = None, theme: 
     )
     (depth,) = depths
     chart = alt.LayerChart(layer=[cells, *texts, *([] if read is None else [frame])])
-    return with_page_style(chart.properties(width=STEP * len(columns), height=CELL * depth), theme)
+    return with_page_style(chart.properties(width=BESIDE + STEP * len(columns), height=CELL * depth), theme)
 
 
 def cell_of(place: int, depth: int, column: LensColumn, theme: Theme) -> dict[str, Any]:

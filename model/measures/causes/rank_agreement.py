@@ -28,10 +28,14 @@ class RankAgreement:
         return bool(np.isfinite(self.tau))
 
 
-def rank_agreement(first: Float[np.ndarray, " token"], second: Float[np.ndarray, " token"]) -> RankAgreement:
-    """Of the sizes, without their signs; tokens for which either is NaN are left out."""
+def rank_agreement(
+    first: Float[np.ndarray, " token"], second: Float[np.ndarray, " token"], *, signed: bool = False
+) -> RankAgreement:
+    """Of the sizes, or, ``signed``, of the numbers with their signs; tokens for which either is NaN are left out."""
     both = np.isfinite(first) & np.isfinite(second)
-    sizes, others = np.abs(first[both]), np.abs(second[both])
+    sizes, others = first[both], second[both]
+    if not signed:
+        sizes, others = np.abs(sizes), np.abs(others)
     if both.sum() < FEWEST:
         return RankAgreement(tau=float("nan"), probability=float("nan"), tokens=int(both.sum()))
     equal = bool(np.ptp(sizes) == 0), bool(np.ptp(others) == 0)

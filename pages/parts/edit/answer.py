@@ -66,7 +66,8 @@ def look_of(run: EditedPass, kind: Kind) -> Look | None:
     if len(rows) != 1 or not run.cells:
         return None
     query = next(iter(run.cells)).query
-    keys = set_keys(run.base[query], {cell.key: cell.value for cell in run.cells})
+    values, divided = {cell.key: cell.value for cell in run.cells}, any(cell.renormalise for cell in run.cells)
+    keys = set_keys(run.base[query], values, divided=divided)
     if len(keys) != 1:
         return None
     place = query, keys.pop()
@@ -119,6 +120,8 @@ def suggestion_said(
     run: EditedPass, kind: Kind, suggestion: Suggestion | None, answer: str, before: float
 ) -> tuple[str, str]:
     """What the suggested edit would do, and what to do."""
+    if run.base.shape[-1] == 1:
+        return "", sentences.ONE_KEY
     if suggestion is None:
         return "", sentences.UNEDITED
     look = Look(

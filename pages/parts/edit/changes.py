@@ -37,6 +37,7 @@ HEADS_HELP = (
     "absolute differences of a row. At 100 % every query looks at other tokens altogether. Press a head to compare "
     "its weights."
 )
+COMPARE_HELP = "Compares the weights of this head below: before, after, and the difference."
 INSIDE_HELP = "Shows every step of the computation of this head, without the edit."
 SCALE = "attention that moves to other tokens, %"
 
@@ -137,12 +138,13 @@ def take_head(element: str) -> None:
 
 
 def show_list(moved: Float[np.ndarray, "layer head"], own: tuple[int, int], name: str) -> None:
-    """The heads that moved most, each a link to it."""
+    """The heads that moved most; each is compared where it is pressed."""
     with st.container(horizontal=True, gap="small"):
         for layer, head in in_order(moved, own)[:MOST]:
             if moved[layer, head] > 0 and (layer, head) != own:
                 label = f"Layer {counted(layer)}, head {counted(head)}: {sentences.share(float(moved[layer, head]))}"
-                page_link(label, "inside", INSIDE_HELP, attention=name, layer=layer, head=head, query=None, key=None)
+                key, chosen = f"moved_{name}_{layer}_{head}", {"moved": (layer, head)}
+                st.button(label, key=key, help=COMPARE_HELP, on_click=choose, kwargs=chosen)
 
 
 def compare_head(run: EditedPass, name: str, chosen: tuple[int, int]) -> None:
@@ -153,6 +155,8 @@ def compare_head(run: EditedPass, name: str, chosen: tuple[int, int]) -> None:
     queries, keys = kinds[0].queries.tokens, kinds[0].keys.tokens
     caption = f"{TITLES[name]}, layer {counted(layer)}, head {counted(head)}, query by key"
     comparison(comparison_data(first, second, queries, keys, caption), key="moved_head")
+    label = f"Inside layer {counted(layer)}, head {counted(head)}, without the edit"
+    page_link(label, "inside", INSIDE_HELP, attention=name, layer=layer, head=head, query=None, key=None)
     if np.array_equal(first, second):
         st.caption(markdown_text(sentences.unmoved(chosen)))
     if max(len(queries), len(keys)) > MOST_DRAWN:

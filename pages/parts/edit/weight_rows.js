@@ -105,10 +105,13 @@ function overwritten(base, wanted, keys, scale, renormalise) {
 }
 
 // The keys whose weights were set. Of a row that is overwritten as a whole not the ones that only
-// make room, each with its share of the rest, where these are the most.
+// make room, each with its share of the rest, where these are the most. Where none asks for its row
+// to be divided, those that are other than they were.
 /** @type {(base: Float32Array, cells: Row) => Set<number>} */
 export function setKeys(base, cells) {
   const keys = [...cells.keys()]
+  if (![...cells.values()].some((cell) => cell.renormalise))
+    return new Set(keys.filter((key) => !near(cells.get(key)?.value ?? 0, base[key])))
   if (base.some((weight, key) => weight && !cells.has(key))) return new Set(keys)
   const ratios = keys.map((key) => (cells.get(key)?.value ?? 0) / Math.max(base[key], SAME))
   const alike = ratios.map((ratio) => keys.filter((_, place) => near(ratio, ratios[place])))

@@ -143,6 +143,7 @@ def test_the_keys_that_were_set_are_not_those_that_make_room():
     assert set_keys(row, {0: 0.02, 1: 0.9, 2: 0.06, 3: 0.08}) == {1}, "all others a fifth of what they were"
     assert set_keys(row, {1: 0.0, 2: 0.0, 3: 0.0}) == {1, 2, 3}, "the fourth is not overwritten"
     assert set_keys(row, {0: 0.4, 1: 0.3, 2: 0.2, 3: 0.1}) == {0, 1, 2, 3}
+    assert set_keys(row, {0: 0.1, 1: 0.1, 2: 0.15, 3: 0.2}, divided=False) == {1, 2, 3}, "no row is divided"
 
 
 @pytest.mark.parametrize("name", ["sentiment", "stories", "translate-en-fr"])

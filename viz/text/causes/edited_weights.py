@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass
 
-from viz.text.causes.head_effects import LEAST, answer_named, goes
+from viz.text.causes.head_effects import LEAST, SHOWN, answer_named, goes
 from viz.tokens import counted, markdown_text, percent
 
 UNEDITED = "Drag a cell of the picture up or down: the model runs again with that weight."
+ONE_KEY = (
+    "A query that may look at one token alone gives it all its attention: nothing can make room. Where the others "
+    "“stay as they are”, its weight can be set to less than 100 %."
+)
 ROOM = (
     "When a weight is set, the others of its row “make room”: they share what it leaves, in the proportions that they "
     "had, and the row sums to 1. Or they “stay as they are”: the row no longer sums to 1, which no softmax gives."
@@ -41,7 +45,10 @@ def nothing_to_suggest(look: Look, kind: str, name: str, before: float, after: f
     """That this head has no weight that would change the answer, as a title and a sentence; Markdown."""
     said = f"In {head_name(look.site)}, no single weight that was tried changes {answer_named(kind, name)} much."
     most = f"{look.query} looking at {look.key} alone"
-    return said, f"The most that one does: with {most}, it {goes(kind, before, after)}. Try another head, or a pattern."
+    does = f"with {most}, it {goes(kind, before, after)}"
+    if kind != "stream" and abs(after - before) < SHOWN:
+        does = f"{most} changes it by less than {100 * SHOWN:.1f} points"
+    return said, f"The most that one does: {does}. Try another head, or a pattern."
 
 
 def title(look: Look | None, rows: int, heads: int, kind: str, name: str, before: float, after: float) -> str:

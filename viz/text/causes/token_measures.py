@@ -50,7 +50,7 @@ def title_of_all(attention: str | None, omission: str | None, agreement: RankAgr
         hardly = "leaving out any one token hardly changes this answer"
         return f"L{hardly[1:]}." if attention is None else f"Attention looks most at {attention}, but {hardly}."
     if attention == omission:
-        alike = agrees(agreement) or too_few(agreement) or (agreement.is_known and agreement.tau >= IN_PART)
+        alike = agrees(agreement) or too_few(agreement) or (agreement.is_known and agreement.tau >= WELL)
         also = "" if alike else ", but order the other tokens differently"
         it = ", which speaks against the answer" if against else ""
         return f"Attention and effect both put {attention} first{it}{also}."
@@ -60,14 +60,24 @@ def title_of_all(attention: str | None, omission: str | None, agreement: RankAgr
 
 
 def row_names(tokens: Sequence[str], places: Sequence[int], longest: int) -> dict[int, str]:
-    """What stands beside the rows of these tokens: "good · 5" where the text has it several times."""
+    """What stands beside the rows of these tokens: "5 · good" where the text has it several times."""
     names = {at: visible(tokens[at], longest) for at in places}
-    return {at: f"{name} · {counted(at)}" if list(tokens).count(tokens[at]) > 1 else name for at, name in names.items()}
+    return {at: f"{counted(at)} · {name}" if list(tokens).count(tokens[at]) > 1 else name for at, name in names.items()}
 
 
 def most_elsewhere(token: str) -> str:
     """That attention's largest share is on a token that cannot be left out, Markdown. token: as ``token_named``."""
     return f"The largest share of the attention, rolled out, is on {token}, which cannot be left out."
+
+
+def said_again(token: str, times: int) -> str:
+    """That a token is there several times, Markdown. token: as ``token_named``."""
+    return f"{token} is there {times} times: without one of them, the others still say it."
+
+
+def nearly_sure_said(before: float) -> str:
+    """Why no token's effect is large, Markdown."""
+    return f"At {percent(before, 1)} the answer is nearly sure, and one token less hardly makes it less so."
 
 
 def piece_said(token: str) -> str:
@@ -111,7 +121,8 @@ def degree(agreement: RankAgreement) -> str:
         return f"no more than chance could bring over {agreement.tokens} tokens"
     if agreement.tau < 0:
         return "in reverse"
-    return "well" if agreement.tau >= WELL else "in part" if agreement.tau >= IN_PART else "weakly"
+    shown = round(agreement.tau, 2)  # what is read beside the word
+    return "well" if shown >= WELL else "in part" if shown >= IN_PART else "weakly"
 
 
 def numbers_said(agreement: RankAgreement) -> str:
@@ -123,7 +134,7 @@ def numbers_said(agreement: RankAgreement) -> str:
 
 def agreement_line(name: str, agreement: RankAgreement) -> str:
     """ "Integrated gradients: well (Kendall's τ = 0.71, p = 0.002).": Markdown."""
-    heading = MEASURES[name][1]
+    heading = MEASURES[name][1] + (", signs and all" if name in SIGNED else "")
     if too_few(agreement):
         said = "too few tokens to tell"
     else:

@@ -14,7 +14,9 @@ ALIKE = 0.01  # distances that differ by less are called the same
 LEAST = 0.0005  # a distance that a rounded number shows
 SAME_TEXTS = "The two texts are the same: every difference is 0."
 SAME_PASSES = "No head looks elsewhere: every difference is 0."
+ONE_TOKEN = "One token can only look at itself."
 BY_CHANCE = ", as much as by chance"
+NOTHING = {"stream": "the stream at any one token", "heads": "any one head", "weights": "the weights of any one head"}
 NO_OTHER = {
     "stream": "the stream at no other token and layer changes it more",
     "heads": "no other head changes it more",
@@ -57,9 +59,10 @@ def sentence(distances: Distances, by_chance: float, alone: tuple[int, int], uni
     heads = "no head has" if half == 0 else "1 head has" if half == 1 else f"{half} heads have"
     said = (
         f"Of {distances.size} heads, {heads} half of the attention elsewhere in B, or more; the median head has "
-        f"{percent(float(np.median(distances)))}. By chance, with its weights in B shuffled, the head of the title "
-        f"would have {percent(by_chance)}."
+        f"{percent(float(np.median(distances)))}."
     )
+    if distances.max() >= LEAST:
+        said += f" By chance, with its weights in B shuffled, the head of the title would have {percent(by_chance)}."
     without = [f"{count} of {name}" for count, name in zip(alone, "AB", strict=True) if count]
     return f"{said} Without a partner: {' and '.join(without)} ({unit})." if without else said
 
@@ -146,16 +149,30 @@ def patch_sentence(
     """
     what, after = most
     if not np.isfinite(after) or abs(after - before) < LEAST:
-        return "No single part from B changes the answer of A by as much as 0.1 points."
+        return f"With {NOTHING[part]} from B, the answer of A changes by less than 0.1 points."
     answer = answer_named(kind, named)
     said = f"With {markdown_text(what)} from B, {answer} {goes(kind, before, after)}: {NO_OTHER[part]}."
-    if in_second is not None and abs(in_second - before) < HARDLY:
-        return f"{said} There is little to carry: in B, this answer has {percent(in_second, 1)}."
+    if in_second is not None:
+        said = f"{said} {carried_said(before, after, in_second)}".strip()
+        if abs(in_second - before) < HARDLY:
+            return said
     if kind == "stream" or after < before or (in_second is not None and in_second > before):
         return said
     if before - against[1] < LEAST:
         return f"{said} {WRONG_WAY}"
-    return f"{said} The other way works best {markdown_text(against[0])}: the answer {goes(kind, before, against[1])}."
+    return f"{said} The other way, {markdown_text(against[0])} does most: the answer {goes(kind, before, against[1])}."
+
+
+def carried_said(before: float, after: float, in_second: float) -> str:
+    """How much of the difference of A's answer in A and in B a part carries, Markdown; each as a probability."""
+    there = f"in B, this answer has {percent(in_second, 1)}"
+    if abs(after - in_second) < LEAST:
+        return f"That is all of the difference: {there}."
+    if (after - before) * (in_second - before) < 0:
+        return f"That is away from B: {there}."
+    if abs(in_second - before) < HARDLY:
+        return f"There is little to carry: {there}."
+    return f"I{there[1:]}."
 
 
 def token_rows(

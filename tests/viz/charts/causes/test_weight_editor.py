@@ -41,9 +41,9 @@ def test_tokens_that_come_again_have_their_places_in_their_names():
     figure = editor_figure(np.ones((3, 3), np.float32) / 3, np.ones((3, 3), bool), again, again, [], (0, 0))
     for side in ("rows", "columns"):
         assert [(token["text"], token["place"]) for token in figure[side]] == [
-            ("the · 1", 0),
+            ("1 · the", 0),
             ("cat", 1),
-            ("the · 3", 2),
+            ("3 · the", 2),
         ]
 
 

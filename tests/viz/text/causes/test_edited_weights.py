@@ -47,7 +47,9 @@ def test_the_suggestion_says_what_would_happen():
 
 def test_a_head_of_which_no_weight_matters_is_said_to_be_one():
     look = Look(site=(0, 1), query="“a”", key="“b”", before=0.2, after=1.0)
-    said, why = nothing_to_suggest(look, "label", "bad", 0.998, 0.998)
+    _, why = nothing_to_suggest(look, "label", "bad", 0.998, 0.998)
+    assert why.startswith("The most that one does: “a” looking at “b” alone changes it by less than 0.1 points. Try")
+    said, why = nothing_to_suggest(look, "label", "bad", 0.998, 0.996)
     assert said == "In layer 1, head 2, no single weight that was tried changes the verdict “bad” much."
     assert why.replace("\u00a0", " ").startswith(
         "The most that one does: with “a” looking at “b” alone, it goes from 99.8 %"

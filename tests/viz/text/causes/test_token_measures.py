@@ -83,7 +83,7 @@ def test_a_token_stands_out_where_the_others_are_not_as_large():
 
 
 def test_rows_of_a_word_that_comes_again_are_numbered():
-    assert row_names(["a", "b", "a"], [0, 1], 14) == {0: "a · 1", 1: "b"}
+    assert row_names(["a", "b", "a"], [0, 1], 14) == {0: "1 · a", 1: "b"}
 
 
 def test_a_word_that_comes_again_is_named_with_its_place():
