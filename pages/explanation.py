@@ -200,10 +200,10 @@ def found(selection: Selection, measures: TokenMeasures) -> tuple[str, str]:
     sentence = sentences.sentence(effect_said(measures, most), agreement, best_of(measures))
     if elsewhere:
         sentence += f" {sentences.most_elsewhere(token_named(measures.tokens, attended))}"
-    if second is None and is_sure:
-        sentence += f" {sentences.nearly_sure_said(measures.before)}"
     if first is not None and (times := times_of(measures.tokens, first)) > 1:
         sentence += f" {sentences.said_again(token_named(measures.tokens, first), times)}"
+    elif second is None and is_sure:
+        sentence += f" {sentences.nearly_sure_said(measures.before)}"
     if measures.outcome.kind == "next" and 0 < most == len(measures.tokens) - 1:
         sentence += f" {LAST_TOKEN}"
     other = top_otherwise(selection, measures)

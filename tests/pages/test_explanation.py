@@ -134,8 +134,11 @@ def test_an_answer_that_is_nearly_sure_depends_on_no_token_and_words_that_come_a
     assert 0.01 < max(map(abs, effects.values())) < 0.05
     said = text_of(app)
     assert said.startswith("Attention looks most at “bad” (token 4), but leaving out any one token hardly changes")
-    assert f"At {100 * load_checkpoint('sentiment').classify(SURE)['negative']:.1f} % the answer is nearly sure" in said
+    assert "nearly sure" not in said, "it has a better reason"
     assert "“bad” (token 4) is there 3 times: without one of them, the others still say it." in said
+    once = "A truly wonderful, warm and funny film that I loved from start to end."
+    sure = load_checkpoint("sentiment").classify(once)["positive"]
+    assert f"At {100 * sure:.1f} % the answer is nearly sure" in text_of(opened(PAGE, text=once))
     plain = text_of(opened(PAGE, text=TEXT))
     assert "nearly sure" not in plain
     assert "times:" not in plain
