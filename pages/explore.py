@@ -376,7 +376,12 @@ def say_muted(selection: Selection) -> None:
             means += f" {elsewhere}"
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Muted: {heads}. {means} {before_muting(selection)}", width="content")
-            st.button("Unmute", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
+            st.button(
+                "Unmute" if len(selection.muted) == 1 else "Unmute all",
+                key="give_back",
+                on_click=choose,
+                kwargs={"muted": frozenset()},
+            )
 
 
 def before_muting(selection: Selection) -> str:

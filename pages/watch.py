@@ -106,7 +106,7 @@ def show_details(film: Film, selection: Selection) -> None:
     label = f"Characters that the pictures are of, at most {length}; the model knows {characters}"
     choose_line(label, line, film.default_line(), length)
     if refusal := refusal_of(film, line):
-        show_refusal(refusal, film.default_line())
+        show_refusal(refusal, shown_line(film, selection))
     if not film.is_live:
         st.caption(sentences.caveat(film.first))
         show_moments(film, selection)
@@ -129,6 +129,7 @@ def show_language(selection: Selection) -> None:
     choose_line(f"Text that the pictures are of, at most {LONGEST_LINE} characters", line, language.LINE, LONGEST_LINE)
     if refusal:
         show_refusal(refusal, language.LINE)
+        line = language.LINE
     st.caption(sentences.language_caveat(film))
     name, site = language.moment_name(film, watch.step), sentences.best_line(film, "language").site
     show_moment(sentences.LANGUAGE_MODEL, name, line, site)
@@ -205,10 +206,15 @@ def show_progress() -> None:
 
 
 def draw(film: Film, selection: Selection) -> None:
-    """The player; of the film's own characters where those that were typed cannot be shown."""
-    line = line_of(film, selection)
-    data = film_data(film, film.default_line() if refusal_of(film, line) else line)
+    """The player."""
+    data = film_data(film, shown_line(film, selection))
     player(data, selection.of(Watch).step, take_step, live=film.is_live)
+
+
+def shown_line(film: Film, selection: Selection) -> str:
+    """The characters that the pictures are of: the film's own where those that were typed cannot be shown."""
+    line = line_of(film, selection)
+    return film.default_line() if refusal_of(film, line) else line
 
 
 def refusal_of(film: Film, line: str) -> str:
@@ -229,14 +235,14 @@ def take_step() -> None:
 
 def show_moments(film: Film, selection: Selection) -> None:
     """The ways into the step that is looked at, of each training."""
-    step = selection.of(Watch).step
+    step, line = selection.of(Watch).step, shown_line(film, selection)
     columns = st.columns(len(film.histories))
     for column, name, history in zip(columns, film.names(), film.histories, strict=True):
         with column:
             checkpoint = moment_name(history, nearest_step(history, step))
             site = sentences.best_line(history, film.task).site
-            show_moment(name, checkpoint, line_of(film, selection), site, history.settings.edits)
-    offer_files(film, step, line_of(film, selection))
+            show_moment(name, checkpoint, line, site, history.settings.edits)
+    offer_files(film, step, line)
 
 
 def show_moment(name: str, checkpoint: str, line: str, site: tuple[int, int], edits: Edits = NO_EDITS) -> None:

@@ -86,7 +86,7 @@ def of_muting(changes: Float[np.ndarray, "layer head"], *, signed: bool) -> list
     signed: else, where the model predicts nothing, by how many percent of their length the last vectors move.
     """
     what = "points that the answer loses" if signed else "percent of their length that the last vectors move"
-    label = "what the answer loses when it is muted" if signed else "effect of muting it on the last vectors"
+    label = "what muting it costs the answer" if signed else "effect of muting it on the last vectors"
     said = f"{what} when it alone is muted"
     # Blue is what speaks for the answer, as on every page, and what is above 0 here.
     values = -changes if signed else changes
@@ -110,7 +110,7 @@ def of_scores(scores: HeadScores, attention: str) -> list[HeadMeasure]:
 
 
 def largest_magnitude(values: Float[np.ndarray, "layer head"]) -> float:
-    """What a whole bar stands for: the largest |value|, or 1 where all are shown as 0, or there is none."""
+    """What a whole bar stands for: the largest |value|, or 1 where all are next to 0, or there is none."""
     largest = float(np.nanmax(np.abs(values), initial=0.0)) if np.isfinite(values).any() else 0.0
     return largest if largest >= LEAST_BAR else 1.0
 

@@ -167,7 +167,8 @@ def above_null_said(scores: HeadScores, attention: str, layer: int, head: int) -
         return ""
     kinds = scores.above_null(attention, layer, head)[:MOST_NAMED]
     if not kinds:
-        return f"Over {measured_on(scores)}, this head is of none of the known kinds more than by chance."
+        none = "this head is of none of the known kinds more than by chance"
+        return f"Over {measured_on(scores)}, {none}: what it does in one text may be of that text."
     numbers = {kind: (tables[kind].scores[layer, head], tables[kind].nulls[layer, head]) for kind in kinds}
     said = [f"{NAMES[kind][0]} ({score:.2f} beside a null of {null:.2f})" for kind, (score, null) in numbers.items()]
     return f"Over {measured_on(scores)}, this head lies above the null for {list_of_names(said)}."

@@ -153,7 +153,8 @@ def head_sentence(line: HeadLine, kind: str, task: str) -> str:
 def sentence(history: History, beside: History | None) -> str:
     """Which head came to be by then, and how the other training ended."""
     best, steps = best_line(history, history.settings.task), history.settings.steps
-    early = f"It ended early, at step {history.last.step:,} of {steps:,}. " if history.last.step < steps else ""
+    step = history.last.step
+    early = f"It ended early, at step {step:,} of {steps:,}; a link to it trains all of them. " if step < steps else ""
     said = f"{early}In the end, {head_sentence(best, best.kind, history.settings.task)}."
     return " ".join([said, *([beside_sentence(history, beside)] if beside is not None else [])])
 

@@ -44,9 +44,9 @@ def check_readable(history: History, text: str) -> None:
     task = history.settings.task_to_learn()
     if not 1 <= len(text) <= task.length:
         raise InputError(f"This model reads 1 to {task.length} characters; the text has {len(text)}.")
-    if strange := [character for character in text if character not in task.characters]:
-        name = "blank" if strange[0] == " " else f"character {printable(strange[0])}"
-        raise InputError(f"This model has no {name}. It knows {known(task.characters)}.")
+    if strange := list(dict.fromkeys(character for character in text if character not in task.characters)):
+        names = ["blank" if character == " " else f"character {printable(character)}" for character in strange]
+        raise InputError(f"This model has no {', no '.join(names)}. It knows {known(task.characters)}.")
 
 
 def known(characters: str) -> str:

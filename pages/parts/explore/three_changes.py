@@ -64,6 +64,7 @@ def show_mute(attention: ShownAttention, opening: OpeningHead, checkpoint: Check
     selection, site = attention.selection, (opening.layer, opening.head)
     is_muted = site in muted_heads(selection)
     changes = with_mute(selection, site, attention.kind.heads, muted=not is_muted)
+    changes |= {"layer": opening.layer, "head": opening.head}  # else the picture is of another head, and the button too
     label = "Unmute this head" if is_muted else "Mute this head"
     st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
     after = changed_selection(selection, **changes)

@@ -356,7 +356,7 @@ def test_a_head_muted_inside_stays_muted_in_explore_until_it_is_given_back(brows
         ).to_be_visible()
         assert exact(page) == pytest.approx(weight(sentiment, both), abs=1e-6)
         has_prediction(page, sentiment.classify(OWN, edits=both))
-        press(page, "Unmute")
+        press(page, "Unmute all")
         expect(page.get_by_text("Muted: ")).to_have_count(0)
         comes_true(page, lambda: close(exact(page), weight(sentiment, Edits())))
         has_prediction(page, sentiment.classify(OWN))

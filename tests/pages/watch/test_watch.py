@@ -129,9 +129,10 @@ def test_a_moment_that_there_is_not_is_no_model(name):
 def test_characters_that_the_model_never_learned_are_refused_and_the_film_stays():
     app = taken(watched(), **{"watch.line": "Été"})
     assert [error.value.replace("\\", "") for error in app.error] == [
-        "This model has no character É. It knows the letters a to z and >. "
+        "This model has no character É, no character é. It knows the letters a to z and >. "
         "The pictures are of “wordplaywordplay” until then."
     ]
+    assert dict(parse_qsl(link(app, "Explore it").query_string))["text"] == "wordplaywordplay"
     assert "".join(film(app)["runs"][0]["tokens"]) == "wordplaywordplay"
 
 
@@ -197,7 +198,10 @@ def test_a_stopped_training_says_where_it_ended(monkeypatch):
         assert time.monotonic() < end
         time.sleep(0.2)
         app = app.run()
-    assert any(re.match(r"It ended early, at step [0-9,]+ of 10,000\. In the end", each.value) for each in app.markdown)
+    assert any(
+        re.match(r"It ended early, at step [0-9,]+ of 10,000; a link to it trains all of them\. In the end", each.value)
+        for each in app.markdown
+    )
     assert not app.error
 
 

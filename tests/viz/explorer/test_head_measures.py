@@ -70,7 +70,8 @@ def test_what_rounds_to_nothing_has_no_sign():
 
 def test_a_whole_bar_is_the_largest_magnitude():
     assert largest_magnitude(np.array([[0.5, -2.0], [NAN, 1.0]])) == 2
-    assert largest_magnitude(np.array([[0.004, -0.0049]])) == 1, "all are shown as 0"
+    assert largest_magnitude(np.array([[0.004, -0.0149]])) == 1, "all are next to 0"
+    assert largest_magnitude(np.array([[0.004, -0.0151]])) == 0.0151
     assert largest_magnitude(np.zeros((2, 2))) == largest_magnitude(np.full((2, 2), NAN)) == 1
 
 

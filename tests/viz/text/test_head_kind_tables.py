@@ -64,7 +64,7 @@ def test_one_head_is_said_with_its_numbers_or_that_it_is_of_no_kind():
     assert words.above_null_said(both, "encoder", 1, 0) == (
         "Over 9 texts of a.txt, this head lies above the null for previous token (0.60 beside a null of 0.10)."
     )
-    assert words.above_null_said(both, "encoder", 0, 0).endswith("more than by chance.")
+    assert words.above_null_said(both, "encoder", 0, 0).endswith("what it does in one text may be of that text.")
     assert words.above_null_said(both, "cross", 0, 0) == words.above_null_said(both, "encoder", 2, 0) == ""
 
 

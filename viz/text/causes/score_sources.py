@@ -97,6 +97,8 @@ def read(step: SourceStep, texts: Mapping[str, Text]) -> str:
     """ "; 97 % of that was read at “The”"; nothing where no head wrote the part."""
     if step.read is None or step.head is None or step.read_share is None:
         return ""
+    if step.position == 0 and step.head.stack == "decoder" and step.head.attention == "self":
+        return ""  # the first token sees itself alone
     place = token_at(texts[key_stack(step.head)], step.read)
     elsewhere = f", and {percent(step.read_share - 1)} taken away by what was read elsewhere"
     return f"; {percent(step.read_share)} of that was read at {place}{elsewhere if step.read_share > ALL else ''}"
@@ -118,7 +120,7 @@ def taken_away(step: SourceStep) -> str:
     if step.opposed_share < MUCH and step.share <= ALL:
         return ""
     added = 1 + step.opposed_share - step.share
-    return f"; other parts add {percent(added)} and take {percent(step.opposed_share)}"
+    return f"; other parts, each counted by itself, add {percent(added)} and take {percent(step.opposed_share)}"
 
 
 def looks(step: SourceStep, texts: Mapping[str, Text]) -> str:

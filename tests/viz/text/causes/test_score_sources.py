@@ -54,13 +54,18 @@ def plain(text):
         ),
         (
             {"value": 6.0, "opposed": -1.2},
-            "(120 % of the score above the mean, by the key's parts; other parts add 4.0 % and take 24 %); 97 %",
+            "(120 % of the score above the mean, by the key's parts; other parts, "
+            "each counted by itself, add 4.0 % and take 24 %); 97 %",
         ),
         (
             {"opposed": -1.3},
-            "(62 % of the score above the mean, by the key's parts; other parts add 64 % and take 26 %); 97 %",
+            "(62 % of the score above the mean, by the key's parts; other parts, "
+            "each counted by itself, add 64 % and take 26 %); 97 %",
         ),
-        ({"score": -5.0, "value": -3.1, "opposed": 5.0}, "wrote at “*”; other parts add 138 % and take 100 %"),
+        (
+            {"score": -5.0, "value": -3.1, "opposed": 5.0},
+            "wrote at “*”; other parts, each counted by itself, add 138 % and take 100 %",
+        ),
         ({"weight": 0.01}, "“it” gives “*” a score 5.00 above the mean because of what head 4"),
         ({"score": -5.0, "value": -3.1}, "“it” gives “*” a score 5.00 below the mean because of what head 4"),
         (
@@ -90,6 +95,7 @@ def test_the_title_says_what_the_score_is_because_of(changes, expected):
              "score above the mean, by the key's parts); 97 % of that was read at “The”."),
         ({"read_share": 0.3}, "; 30 % of that was read at “The”."),
         ({"read_share": 1.4}, "; 140 % of that was read at “The”, and 40 % taken away by what was read elsewhere."),
+        ({"key": 0, "read": 0, "read_share": 1.0}, "at “The” (62 % of the score above the mean, by the key's parts)."),
         ({"part": Part("token"), "read": None, "read_share": None}, "the score above the mean, by the key's parts)."),
     ],
 )  # fmt: skip
