@@ -270,8 +270,8 @@ def found(heads: ComparedHeads) -> tuple[str, str]:
     alone = passes.pairing.keys.alone()
     unit = "tokens" if passes.one_model else "words"
     counts = len(alone[0]), len(alone[1])
-    alone_in_row = all(len(keys) == 1 for keys in passes.unit_names()[1])
-    why = sentences.ONE_TOKEN if alone_in_row else ""
+    is_alone = not is_of_target(passes) and all(len(stack.ids) == 1 for stack in passes.stacks)
+    why = sentences.ONE_TOKEN if is_alone and title == sentences.SAME_PASSES else ""
     said = sentences.sentence(heads.distances, chance, counts, unit)
     return title, " ".join(filter(None, [why, said, answers_of(passes)]))
 
@@ -382,7 +382,7 @@ def show_links(heads: ComparedHeads, site: Site) -> None:
     page_link("A in Explore", "explore", EXPLORE_HELP, layer=site[0], head=site[1], **here, **place)
     there = one_head_on(second, *other, len(passes.layers[1][other[0]].weights))
     there |= {"text": second.text, "checkpoint": second.checkpoint, "attention": passes.names[1]}
-    if current().of(CompareSettings).other:
+    if second.text != first.text and current().of(CompareSettings).other:
         there["other"] = first.text  # whoever comes back finds both
     page_link("B in Explore", "explore", EXPLORE_HELP, layer=other[0], head=other[1], **there, **place)
 

@@ -55,7 +55,7 @@ QUESTION = "What if this head looked elsewhere?"
 HOW_TO_READ = f"""
 **How to read this**
 - A row is a query, a column a key: the cell is the weight with which the query looks at the key, in percent. Hatched
-  cells are masked. Cells with a thick border and a corner were set; the others of their row make room.
+  cells are masked. Cells with a thick border and a corner were set; others of their row may have changed with them.
 - {sentences.ROOM}
 - Everything after the head is computed again with the edited weights: the values that they weigh, the later layers, the
   answer. The head's queries, keys and scores stay as they are.
@@ -115,7 +115,7 @@ def show() -> None:
     suggestion = None if run.is_edited else suggestion_of(selection)
     with top:
         title, sentence = found(selection, run, kind, suggestion)
-        show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if suggestion else None)
+        show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if suggestion and title else None)
         show_caveats(run.checkpoint, run.before)
         show_left_out(selection, edits=False)
         address_notice()

@@ -50,7 +50,8 @@ from viz.export.cause_scripts import tokens_script
 from viz.export.share_picture import Bar
 from viz.text.causes import token_measures as sentences
 from viz.text.causes.head_effects import LEAST, MOVES, NEARLY_SURE, turned_said
-from viz.text.causes.token_measures import MEASURES, OMISSION
+from viz.text.causes.token_measures import MEASURES, OMISSION, SIGNED
+from viz.text.swapped_halves import FUNCTION_WORD
 from viz.tokens import counted, markdown_text, token_named, visible
 
 QUESTION = "Does the answer depend on the words that the model looks at?"
@@ -72,10 +73,10 @@ HOW_TO_READ = """
 """
 CHOSEN_BY = (
     "The title names the token with the largest share of the attention, rolled out, and the one without which the "
-    "answer changes most, among the tokens that can be left out. Orders are by size, whatever the sign; only those of "
-    "integrated gradients, which have a sign as the effect has, count it. Kendall's τ is 1 if all pairs of tokens "
-    "stand in the same order, 0 if as many do as do not, −1 if none does; from 0.6 on two orders agree well, from 0.2 "
-    "on in part. p is the probability of a τ at least as far from 0 by chance."
+    "answer changes most, among the tokens that can be left out. Orders are by size, whatever the sign; below, "
+    "integrated gradients are compared with their signs, too. Kendall's τ is 1 if all pairs of tokens stand in the "
+    "same order, 0 if as many do as do not, −1 if none does. p is the probability of a τ at least as far from 0 by "
+    "chance. Where it is below 0.05, two orders agree well from a τ of 0.6 on, and in part from 0.2 on."
 )
 ROLLOUT_NAMES = {"residual": "with the residual stream as one half", "alone": "attention alone"}
 ROLLOUT_HELP = (
@@ -188,7 +189,7 @@ def found(selection: Selection, measures: TokenMeasures) -> tuple[str, str]:
         return "", TOO_SHORT
     if measures.left == OMISSION:
         return "", ""
-    is_sure = measures.before >= NEARLY_SURE
+    is_sure = measures.before >= NEARLY_SURE and not measures.turned.any()
     first, second = measures.top("attention"), measures.top(OMISSION, MOVES if is_sure else LEAST)
     agreement = measures.agreement("attention")
     names = [None if at is None else token_named(measures.tokens, at) for at in (first, second)]
@@ -200,7 +201,8 @@ def found(selection: Selection, measures: TokenMeasures) -> tuple[str, str]:
     sentence = sentences.sentence(effect_said(measures, most), agreement, best_of(measures))
     if elsewhere:
         sentence += f" {sentences.most_elsewhere(token_named(measures.tokens, attended))}"
-    if first is not None and (times := times_of(measures.tokens, first)) > 1:
+    words = trace_of(selection, Edits()).text_stack.words or ()
+    if second is None and first is not None and (times := times_of(measures.tokens, words, first)) > 1:
         sentence += f" {sentences.said_again(token_named(measures.tokens, first), times)}"
     elif second is None and is_sure:
         sentence += f" {sentences.nearly_sure_said(measures.before)}"
@@ -210,16 +212,22 @@ def found(selection: Selection, measures: TokenMeasures) -> tuple[str, str]:
     if other not in (None, first):
         by_it = token_named(measures.tokens, other)
         sentence += f" {sentences.rolled_out_otherwise(by_it, residual=not with_residual(selection))}"
-    words = trace_of(selection, Edits()).text_stack.words or ()
     if words and words[most] is not None and words.count(words[most]) > 1:
         sentence += f" {sentences.piece_said(token_named(measures.tokens, most))}"
     return title, sentence
 
 
-def times_of(tokens: Sequence[str], at: int) -> int:
-    """How often a word is among the tokens; once, what is no word."""
-    word = tokens[at].strip("␣ ").lower()
-    return sum(token.strip("␣ ").lower() == word for token in tokens) if word.isalnum() else 1
+def times_of(tokens: Sequence[str], words: Sequence[int | None], at: int) -> int:
+    """How often a word that says something by itself is among the tokens; once, what is none, or a piece of one.
+
+    words: the word of each token.
+    """
+    said = [
+        token.strip("␣ ").lower() if words and words.count(word) == 1 else ""
+        for token, word in zip(tokens, words or [None] * len(tokens), strict=True)
+    ]
+    is_word = said[at].isalnum() and FUNCTION_WORD.fullmatch(said[at]) is None
+    return said.count(said[at]) if is_word else 1
 
 
 def effect_said(measures: TokenMeasures, at: int) -> str:
@@ -319,7 +327,8 @@ def show_agreements(measures: TokenMeasures) -> None:
         return
     st.subheader(TABLE_TITLE, anchor=False, help=CHOSEN_BY)
     names = [name for name in MEASURES if name != OMISSION]
-    st.markdown("\n".join(f"- {sentences.agreement_line(name, measures.agreement(name))}" for name in names))
+    agreements = {name: measures.agreement(name, signed=name in SIGNED) for name in names}
+    st.markdown("\n".join(f"- {sentences.agreement_line(name, each)}" for name, each in agreements.items()))
     total = float(measures.values["integrated"].sum())
     st.caption(markdown_text(sentences.completeness(total, measures.difference)))
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 import pages
 from model import Edits, SublayerSite
@@ -102,7 +103,7 @@ ATTENTION_HELP = (
 MEASURING = "Muting one head after the other: {layers} to go."
 MUTE_HELP = "Runs the model without this head, beside those that are muted already."
 UNMUTE_HELP = "Runs the model with this head again."
-MUTED_SAID = "The picture, where they have a ×, and all else on this page is of the model with every head."
+MUTED_SAID = "In the picture they have a ×. All else on this page starts from the model with every head."
 EXPLORE_HELP = "Shows where this head looks in the text."
 INSIDE_HELP = "Shows every step of the computation of this head."
 CURVE_TITLE = "The fewest heads that keep the answer"
@@ -155,7 +156,7 @@ def show() -> None:
     if picture_alone() or effects.layers_left:
         return
     show_chosen(selection, effects)
-    show_settings(selection, effects)
+    elsewhere = show_settings(selection)
     st.markdown((HOW_IN_NATS if effects.in_nats else HOW_TO_READ) if effects.signed else READ_STREAM)
     if effects.outcome.kind == "output":
         st.caption(OUTPUT_SAID)
@@ -165,6 +166,8 @@ def show() -> None:
     show_lens(selection)
     offer_files(selection, effects)
     next_page_link("heads")
+    with elsewhere:  # at the end: it may take a second
+        show_elsewhere(selection, effects)
 
 
 def show_why_vectors(selection: Selection) -> None:
@@ -402,8 +405,17 @@ def say_muted(selection: Selection, effects: HeadEffects, muted: Sequence[tuple[
     return f"{sentences.muted_named(names, len(muted))}. {said}".strip()
 
 
-def show_settings(selection: Selection, effects: HeadEffects) -> None:
-    """Which attention, and what stands in the place of a head."""
+def show_elsewhere(selection: Selection, effects: HeadEffects) -> None:
+    """The head of another attention that has a larger effect than all of this one's."""
+    if (other := largest_elsewhere(selection, effects)) is None:
+        return
+    site, whose = other.largest(), TITLES[other.attention].partition(",")[0]
+    change = float(other.changes[site])
+    st.caption(sentences.elsewhere_said(other.outcome.kind, site, whose, change, in_nats=other.in_nats))
+
+
+def show_settings(selection: Selection) -> DeltaGenerator:
+    """Which attention, and what stands in the place of a head; the place of what is said of other attentions."""
     names = list(kinds_of(trace_of(selection, Edits())))
     if len(names) > 1:
         radio(
@@ -415,14 +427,7 @@ def show_settings(selection: Selection, effects: HeadEffects) -> None:
             format_func=TITLES.__getitem__,
             help=ATTENTION_HELP,
         )
-        if (other := largest_elsewhere(selection, effects)) is not None:
-            site = other.largest()
-            whose = TITLES[other.attention].partition(",")[0]
-            st.caption(
-                sentences.elsewhere_said(
-                    other.outcome.kind, site, whose, float(other.changes[site]), in_nats=other.in_nats
-                )
-            )
+    elsewhere = st.container()
     if no_prediction(checkpoint_named(selection.checkpoint), trace_of(selection, Edits())) == "":
         radio(
             "Effects in",
@@ -442,6 +447,7 @@ def show_settings(selection: Selection, effects: HeadEffects) -> None:
         format_func=BASELINE_NAMES.__getitem__,
         help=BASELINE_HELP,
     )
+    return elsewhere
 
 
 def take_attention(name: str) -> None:

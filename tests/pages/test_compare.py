@@ -28,7 +28,7 @@ from tests.folders import KINDS
 from tests.pages.test_break import values
 from tests.pages.test_every_page import button, component, link, opened, taken
 from tests.pages.test_heads import text_of
-from viz.text.causes.two_runs import NOTHING, ONE_TOKEN, SAME_PASSES, WRONG_WAY, patch_sentence, title
+from viz.text.causes.two_runs import ONE_TOKEN, SAME_PASSES, WRONG_WAY, patch_sentence, title
 
 PAGE = "compare.py"
 FILM, SWAPPED = "The film was slow, but I loved it.", "I loved the film, but it was slow."
@@ -215,10 +215,19 @@ def test_where_a_part_speaks_for_the_answer_it_is_said_what_speaks_against_it(in
     assert said.endswith(ends)
 
 
-@pytest.mark.parametrize("part", ["stream", "heads", "weights"])
-def test_where_no_part_carries_anything_it_is_said_of_which_parts(part):
-    said = patch_sentence("label", "negative", part, ("it", 0.9891), ("it", 0.9889), 0.989, 0.95)
-    assert said == f"With {NOTHING[part]} from B, the answer of A changes by less than 0.1 points."
+@pytest.mark.parametrize(
+    ("kind", "part", "said"),
+    [
+        ("label", "stream", "the stream at any one token from B, the answer of A changes by less than 0.1 points."),
+        ("next", "heads", "any one head from B, the answer of A changes by less than 0.1 points."),
+        ("label", "weights", "the weights of any one head from B, the answer of A changes by less than 0.1 points."),
+        ("stream", "heads", "any one head from B, the last vectors move by less than 0.1 %."),
+    ],
+)
+def test_where_no_part_carries_anything_it_is_said_of_which_parts(kind, part, said):
+    before = 0.0 if kind == "stream" else 0.989
+    most, least = ("it", before + 0.0001), ("it", before - 0.0001)
+    assert patch_sentence(kind, "negative", part, most, least, before, 0.95) == f"With {said}"
 
 
 def test_of_two_texts_of_one_word_it_is_said_why_no_head_looks_elsewhere():
@@ -235,6 +244,8 @@ def test_explore_of_b_keeps_a_as_the_other_text():
     assert there["text"] == LONGER
     back = opened(PAGE, **there)
     assert back.text_input(key="compare_other").value == FILM
+    models = opened(PAGE, text=FILM, other=LONGER, against="model", other_model="stories")
+    assert dict(parse_qsl(link(models, "B in Explore").query_string))["other"] == LONGER
 
 
 def test_a_causal_mask_in_one_of_two_models_is_said():

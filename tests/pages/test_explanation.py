@@ -123,6 +123,7 @@ def test_measures_with_signs_are_compared_with_the_effect_with_their_signs():
     effects = [found[OMISSION][at] for at in places]
     signed = kendalltau([found["integrated"][at] for at in places], effects)
     sizes = kendalltau([found["moved"][at] for at in places], np.abs(effects))
+    assert signed.statistic != kendalltau(np.abs([found["integrated"][at] for at in places]), np.abs(effects)).statistic
     said = text_of(app)
     assert re.search(rf"Integrated gradients, signs and all: .*Kendall's τ = {decimal(signed.statistic, '.2f')}", said)
     assert re.search(rf"The size of what attention moves: .*Kendall's τ = {decimal(sizes.statistic, '.2f')}", said)
@@ -135,10 +136,13 @@ def test_an_answer_that_is_nearly_sure_depends_on_no_token_and_words_that_come_a
     said = text_of(app)
     assert said.startswith("Attention looks most at “bad” (token 4), but leaving out any one token hardly changes")
     assert "nearly sure" not in said, "it has a better reason"
-    assert "“bad” (token 4) is there 3 times: without one of them, the others still say it." in said
+    assert "“bad” (token 4) is there 3 times, and each was left out alone." in said
     once = "A truly wonderful, warm and funny film that I loved from start to end."
     sure = load_checkpoint("sentiment").classify(once)["positive"]
     assert f"At {100 * sure:.1f} % the answer is nearly sure" in text_of(opened(PAGE, text=once))
+    needed = text_of(opened(PAGE, text="The slow film was slow."))
+    assert needed.startswith("Attention looks most at “slow” (token 5), but the answer depends most on “was”.")
+    assert "times, and each" not in needed, "there is a token on which the answer depends"
     plain = text_of(opened(PAGE, text=TEXT))
     assert "nearly sure" not in plain
     assert "times:" not in plain

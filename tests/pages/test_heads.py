@@ -138,7 +138,7 @@ def test_a_head_is_muted_beside_others_and_given_back():
     assert "Muted together: head 4 of layer 1, head 6 of layer 3." in text_of(two)
     assert f"→ {100 * after:.1f} %" in text_of(two)
     assert [row["text"] for row in values(two, 0) if row["text"].endswith("×")] != []
-    of_every_head = "The picture, where they have a ×, and all else on this page is of the model with every head."
+    of_every_head = "In the picture they have a ×. All else on this page starts from the model with every head."
     assert of_every_head in [caption.value for caption in two.caption]
     button(two, "Unmute all").click().run()
     assert "Muted together" not in text_of(two)
@@ -288,6 +288,7 @@ def test_the_head_of_another_attention_that_has_a_larger_effect_is_named():
         (line,) = said
         assert line.startswith(f"Of all attentions, head {head + 1} of layer {layer + 1} of the ")
         assert TITLES[largest].partition(",")[0] in line
+        assert abs(changes[largest][layer, head]) >= 0.01
         assert line.endswith(f": {decimal(float(100 * changes[largest][layer, head]), '+.1f')} points.")
 
 

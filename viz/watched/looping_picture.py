@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -75,11 +76,12 @@ class Letter(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Where a training is drawn. left, width: pixels; tile: the side of a head's picture."""
+    """Where a training is drawn. left, width: pixels; tile: the side of a head's picture; letters: of its text."""
 
     left: int
     width: int
     tile: int
+    letters: Sequence[Letter]
 
 
 def looping_picture(title: str, takes: Sequence[Take], *, theme: Theme = LIGHT) -> bytes:
@@ -109,13 +111,16 @@ def columns_of(takes: Sequence[Take]) -> list[Column]:
     """The places of the trainings, side by side."""
     width = (WIDTH - 2 * MARGIN - GAP * (len(takes) - 1)) // len(takes)
     tiles = [min(LARGEST_TILE, width // take.weights.shape[2] - 8) for take in takes]
-    return [Column(MARGIN + place * (width + GAP), width, tile) for place, tile in enumerate(tiles)]
+    return [
+        Column(MARGIN + place * (width + GAP), width, tile, letters_of(take.guesses, width))
+        for place, (take, tile) in enumerate(zip(takes, tiles, strict=True))
+    ]
 
 
 def height_of(takes: Sequence[Take], columns: Sequence[Column]) -> int:
     """What the taller of them needs."""
     rows = [
-        written_height(take) + letters_height(take, column) + take.weights.shape[1] * (column.tile + 8)
+        written_height(take) + letters_height(column) + take.weights.shape[1] * (column.tile + 8)
         for take, column in zip(takes, columns, strict=True)
     ]
     return MARGIN + 2 * TITLE + 2 * NAME + CHART + 30 + max(rows) + MARGIN
@@ -140,12 +145,12 @@ def letters_of(guesses: Guesses, width: int) -> list[Letter]:
     return letters
 
 
-def letters_height(take: Take, column: Column) -> int:
+def letters_height(column: Column) -> int:
     """What the rows of the text need."""
-    letters = letters_of(take.guesses, column.width)
-    return (letters[-1].row + 1) * (2 * LETTER + BETWEEN)
+    return (column.letters[-1].row + 1) * (2 * LETTER + BETWEEN)
 
 
+@cache
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     """The type that Pillow brings."""
     return ImageFont.load_default(size)
@@ -171,7 +176,7 @@ def frame(
             draw.text((column.left, top), wrapped(take.written[place], column.width), fill=theme.text, font=font(SMALL))
             top += written_height(take)
         draw_letters(draw, take.guesses, place, column, top, theme)
-        top += letters_height(take, column)
+        top += letters_height(column)
         draw_curve(draw, take.history, column, top, (step, last), theme)
         draw_heads(image, take.weights[place], column, top + CHART + 30, theme)
     return image
@@ -201,7 +206,7 @@ def draw_letters(
     for line, name in enumerate(("reads", "guesses")):
         y = top + (line + 0.5) * LETTER
         draw.text((column.left, y), WORDS[name], fill=theme.quiet, font=font(SMALL), anchor="lm")
-    tokens = zip(letters_of(guesses, column.width), guesses.read, guesses.said[place], guesses.hits[place], strict=True)
+    tokens = zip(column.letters, guesses.read, guesses.said[place], guesses.hits[place], strict=True)
     for letter, token, said, hit in tokens:
         left, y = column.left + letter.left, top + letter.row * (2 * LETTER + BETWEEN)
         x, below = left + letter.width / 2, y + 1.5 * LETTER

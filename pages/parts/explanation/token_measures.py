@@ -26,7 +26,7 @@ from pages.parts.passes import trace_key, trace_of
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from viz.export.provenance import fact_lines
-from viz.text.causes.token_measures import MEASURES, OMISSION, SIGNED, first_of
+from viz.text.causes.token_measures import MEASURES, OMISSION, first_of
 from viz.tokens import counted
 
 NO = Edits()
@@ -60,10 +60,10 @@ class TokenMeasures:
     steps: int = 0  # of the integral, so far
     left: str = ""  # what is being measured, "" at the end
 
-    def agreement(self, name: str, other: str = OMISSION) -> RankAgreement:
-        """How far two measures put the tokens that can be left out into one order: by size, unless both have signs."""
-        places, signed = list(self.comparable), name in SIGNED and other in SIGNED
-        return rank_agreement(self.values[name][places], self.values[other][places], signed=signed)
+    def agreement(self, name: str, *, signed: bool = False) -> RankAgreement:
+        """How far a measure and leaving out put the same tokens into one order: by size, or with signs."""
+        places = list(self.comparable)
+        return rank_agreement(self.values[name][places], self.values[OMISSION][places], signed=signed)
 
     def top(self, name: str, least: float = 0.0) -> int | None:
         """The token that stands out of those that can be left out; None where none does, or none is above ``least``."""

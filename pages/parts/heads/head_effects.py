@@ -33,6 +33,7 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed_selection
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.provenance import fact_lines
+from viz.text.causes.head_effects import LEAST, LEAST_NATS
 from viz.tokens import counted
 
 NO = Edits()
@@ -213,15 +214,24 @@ def muting_effects(selection: Selection, *, anew: bool) -> tuple[Float[np.ndarra
 def largest_elsewhere(selection: Selection, effects: HeadEffects) -> HeadEffects | None:
     """The heads of another attention, where one of them changes the answer more than all of this one's; else None.
 
-    None, too, where measuring them would take many seconds.
+    None, too, where no change would be seen, and where measuring them would take many seconds.
     """
     checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
     names = [name for name in kinds_of(trace) if name != effects.attention]
     if not names or sweep_cost(checkpoint, trace) >= LARGEST_SWEEP:
         return None
-    others = [head_effects(changed_selection(selection, attention=name)) for name in names]
+    others = [whole_effects(changed_selection(selection, attention=name)) for name in names]
     largest = max(others, key=HeadEffects.size)
-    return largest if not largest.layers_left and largest.size() > effects.size() else None
+    least = LEAST_NATS if effects.in_nats else LEAST
+    return largest if largest.size() > effects.size() and largest.size() >= least else None
+
+
+def whole_effects(selection: Selection) -> HeadEffects:
+    """All heads of the attention that is looked at, however long it takes."""
+    effects = head_effects(selection)
+    while effects.layers_left:
+        effects = head_effects(selection)
+    return effects
 
 
 def sweep_cost(checkpoint: Checkpoint, trace: Trace) -> float:

@@ -85,7 +85,7 @@ def test_a_heads_picture_has_the_colours_of_its_weights(takes, film):
 
 def test_below_every_character_stands_what_is_taken_to_come_next_filled_where_it_is_right(takes, film):
     steps, column = takes[0].history.steps, columns_of(takes)[0]
-    letters, top = letters_of(takes[0].guesses, column.width), MARGIN + 2 * TITLE + 2 * NAME + LETTER
+    letters, top = column.letters, MARGIN + 2 * TITLE + 2 * NAME + LETTER
     for number in (0, len(steps) // 2, len(steps) - 1):
         trace = takes[0].history.checkpoint(steps[number]).trace_ids(ids_of(LINE, LETTERS))
         guesses = [f"??{LETTERS}"[int(guess)] for guess in trace.logits.argmax(dim=-1)]

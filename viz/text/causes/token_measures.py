@@ -50,7 +50,7 @@ def title_of_all(attention: str | None, omission: str | None, agreement: RankAgr
         hardly = "leaving out any one token hardly changes this answer"
         return f"L{hardly[1:]}." if attention is None else f"Attention looks most at {attention}, but {hardly}."
     if attention == omission:
-        alike = agrees(agreement) or too_few(agreement) or (agreement.is_known and agreement.tau >= WELL)
+        alike = agrees(agreement) or too_few(agreement) or (agreement.is_known and is_well(agreement))
         also = "" if alike else ", but order the other tokens differently"
         it = ", which speaks against the answer" if against else ""
         return f"Attention and effect both put {attention} first{it}{also}."
@@ -72,7 +72,7 @@ def most_elsewhere(token: str) -> str:
 
 def said_again(token: str, times: int) -> str:
     """That a token is there several times, Markdown. token: as ``token_named``."""
-    return f"{token} is there {times} times: without one of them, the others still say it."
+    return f"{token} is there {times} times, and each was left out alone."
 
 
 def nearly_sure_said(before: float) -> str:
@@ -115,14 +115,18 @@ def without_it(kind: str, name: str, token: str, before: float, after: float) ->
     return f"Without {token}, {answer_named(kind, name)} goes from {percent(before, 1)} to {percent(after, 1)}"
 
 
+def is_well(agreement: RankAgreement) -> bool:
+    """Whether τ, as it is read beside the word, is that of two orders that are much alike."""
+    return round(agreement.tau, 2) >= WELL
+
+
 def degree(agreement: RankAgreement) -> str:
     """How far an order is another: "well", "in part", "weakly", "in reverse", or not beyond chance."""
     if agreement.probability >= SURE:
         return f"no more than chance could bring over {agreement.tokens} tokens"
     if agreement.tau < 0:
         return "in reverse"
-    shown = round(agreement.tau, 2)  # what is read beside the word
-    return "well" if shown >= WELL else "in part" if shown >= IN_PART else "weakly"
+    return "well" if is_well(agreement) else "in part" if round(agreement.tau, 2) >= IN_PART else "weakly"
 
 
 def numbers_said(agreement: RankAgreement) -> str:

@@ -17,6 +17,7 @@ SAME_PASSES = "No head looks elsewhere: every difference is 0."
 ONE_TOKEN = "One token can only look at itself."
 BY_CHANCE = ", as much as by chance"
 NOTHING = {"stream": "the stream at any one token", "heads": "any one head", "weights": "the weights of any one head"}
+LESS = "the answer of A changes by less than 0.1 points"
 NO_OTHER = {
     "stream": "the stream at no other token and layer changes it more",
     "heads": "no other head changes it more",
@@ -149,7 +150,8 @@ def patch_sentence(
     """
     what, after = most
     if not np.isfinite(after) or abs(after - before) < LEAST:
-        return f"With {NOTHING[part]} from B, the answer of A changes by less than 0.1 points."
+        small = "the last vectors move by less than 0.1 %" if kind == "stream" else LESS
+        return f"With {NOTHING[part]} from B, {small}."
     answer = answer_named(kind, named)
     said = f"With {markdown_text(what)} from B, {answer} {goes(kind, before, after)}: {NO_OTHER[part]}."
     if in_second is not None:
