@@ -19,7 +19,16 @@ const listening = new WeakMap()
 // alone, and what was written since.
 const leaving = { since: -Infinity, from: "", bare: false, written: /** @type {URL[]} */ ([]) }
 // The page that this was drawn for last, and the one that a link or Back has led away from.
-const page = { here: "", path: "", left: "", since: -Infinity, watch: 0, isRepeated: false }
+// And the link that led away, until something is pressed on the page that it leads to.
+const page = {
+  here: "",
+  path: "",
+  left: "",
+  since: -Infinity,
+  link: /** @type {HTMLAnchorElement | null} */ (null),
+  watch: 0,
+  isRepeated: false,
+}
 
 /** @param {Mounting<{ here: string; came: string }>} mounting */
 export default function ({ parentElement, data }) {
@@ -117,6 +126,7 @@ function followLinks() {
   /** @param {Event} event */
   const press = (event) => {
     const link = linkOf(event)
+    if (event.isTrusted && page.here !== page.left) page.link = null
     // The bar shows what was typed before it follows a link, by a press of its own.
     const waits = event.isTrusted && document.documentElement.hasAttribute(UNSENT)
     if (link && event.type === "click") {
@@ -138,29 +148,28 @@ function followLinks() {
   window.headlightLeaving = () =>
     page.here === page.left && performance.now() - page.since < ARRIVING
   for (const kind of ["pointerover", "pointerdown", "focusin"]) addEventListener(kind, linkOf, true)
-  watch(null)
+  watch()
 }
 
 // From now on another page is on its way: by a link, or where the address names another by now.
 /** @param {HTMLAnchorElement | null} link */
 function setOut(link) {
-  Object.assign(page, { left: page.here, since: performance.now() })
-  watch(link)
+  Object.assign(page, { left: page.here, since: performance.now(), link })
+  watch()
 }
 
 // For a while, sees to it that the page comes which the address names. What a component asked just
 // before may reach the server together with the link, or after the page: then the page that was
 // left is drawn once more, or none. Where the server rests and that page is not there, the link is
 // pressed again, or the page asked for again.
-/** @param {HTMLAnchorElement | null} link */
-function watch(link) {
+function watch() {
   let [rested, times] = [0, TIMES]
   const end = performance.now() + ARRIVING
   clearInterval(page.watch)
   page.watch = setInterval(() => {
     if (!times || performance.now() > end) clearInterval(page.watch)
-    const isLost =
-      link?.isConnected && window.headlightLeaving?.() && link.pathname !== location.pathname
+    const { link } = page
+    const isLost = link && window.headlightLeaving?.() && link.pathname !== location.pathname
     const isMissing = !document.querySelector(FINDING) || isAnother()
     const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
     const rests = app?.dataset.testScriptState === "notRunning" && (isLost || isMissing)
@@ -170,19 +179,32 @@ function watch(link) {
     times -= 1
     if (!isLost) return askAgain()
     page.isRepeated = true
-    link.click()
+    pressable(link)?.click()
     page.isRepeated = false
   }, WATCHED)
+}
+
+// This link, or where the page that it stood on was drawn anew: the same, or one that leads to that page.
+/** @type {(link: HTMLAnchorElement) => HTMLAnchorElement | undefined} */
+function pressable(link) {
+  if (link.isConnected) return link
+  /** @type {NodeListOf<HTMLAnchorElement>} */
+  const found = document.querySelectorAll("[data-testid=stPageLink] a")
+  const links = [...found]
+  return (
+    links.find((one) => one.href === link.href) ??
+    links.find((one) => pathOf(one) === link.pathname)
+  )
 }
 
 // Whether the page on the screen is not the one that the address names: only to others it has links.
 function isAnother() {
   const links = document.querySelectorAll("[data-testid=stSidebar] [data-testid=stPageLink] a")
-  return [...links].some((link) => {
-    const written = link.getAttribute("href") ?? ""
-    return new URL(atRoot(written), location.href).pathname === location.pathname
-  })
+  return [...links].some((link) => pathOf(link) === location.pathname)
 }
+
+/** @param {Element} link */
+const pathOf = (link) => new URL(atRoot(link.getAttribute("href") ?? ""), location.href).pathname
 
 // The link of an event. To the page that opens at the root Streamlit writes none but a query:
 // opened in a new tab, that would lead to the page that it stands on.

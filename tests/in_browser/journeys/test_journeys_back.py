@@ -631,7 +631,12 @@ def test_what_a_page_that_is_left_asks_by_itself_does_not_empty_the_next(browser
         no_complaint(page)
 
 
-def test_a_link_whose_message_is_lost_leads_on_all_the_same(browser, address):
+# As where the page that it stands on was drawn anew meanwhile.
+REPLACED = "link => Object.defineProperty(link, 'isConnected', { value: false })"
+
+
+@pytest.mark.parametrize("meanwhile", ["link => {}", REPLACED], ids=["it stays", "it is replaced"])
+def test_a_link_whose_message_is_lost_leads_on_all_the_same(browser, address, meanwhile):
     with visitor(browser) as page:
         open_page(page, address, "Explore", text=OWN)
         before = page.evaluate("history.length")
@@ -639,7 +644,9 @@ def test_a_link_whose_message_is_lost_leads_on_all_the_same(browser, address):
             const { send } = WebSocket.prototype
             WebSocket.prototype.send = () => Object.assign(WebSocket.prototype, { send })
         }""")
-        page.get_by_role("link", name="Inside a head", exact=True).click()
+        link = page.get_by_role("link", name="Inside a head", exact=True)
+        link.evaluate(meanwhile)
+        link.click()
         has_page(page, "Inside a head")
         has_text(page, OWN)
         assert page.evaluate("history.length") == before + 1
