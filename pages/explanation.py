@@ -1,6 +1,6 @@
 """Is attention the explanation? Does the answer depend on the words that the model looks at?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -51,7 +51,6 @@ from viz.export.share_picture import Bar
 from viz.text.causes import token_measures as sentences
 from viz.text.causes.head_effects import LEAST, MOVES, NEARLY_SURE, turned_said
 from viz.text.causes.token_measures import MEASURES, OMISSION, SIGNED
-from viz.text.swapped_halves import FUNCTION_WORD
 from viz.tokens import counted, markdown_text, token_named, visible
 
 QUESTION = "Does the answer depend on the words that the model looks at?"
@@ -199,35 +198,37 @@ def found(selection: Selection, measures: TokenMeasures) -> tuple[str, str]:
     against = bool(measures.values[OMISSION][most] < 0)
     title = sentences.title(names[0], names[1], agreement, against=against, elsewhere=elsewhere)
     sentence = sentences.sentence(effect_said(measures, most), agreement, best_of(measures))
-    if elsewhere:
-        sentence += f" {sentences.most_elsewhere(token_named(measures.tokens, attended))}"
+    notes = [sentences.most_elsewhere(token_named(measures.tokens, attended))] if elsewhere else []
+    if second is None:
+        notes += why_no_effect(selection, measures, first, is_sure=is_sure)
+    notes += notes_on(selection, measures, first, most)
+    return title, " ".join([sentence, *notes])
+
+
+def why_no_effect(selection: Selection, measures: TokenMeasures, first: int | None, *, is_sure: bool) -> Iterator[str]:
+    """Why leaving a token out hardly changes the answer, where it is seen. first: the token that attention puts first.
+
+    is_sure: whether the answer is nearly sure, with every token left out.
+    """
     words = trace_of(selection, Edits()).text_stack.words or ()
-    if second is None and first is not None and (times := times_of(measures.tokens, words, first)) > 1:
-        sentence += f" {sentences.said_again(token_named(measures.tokens, first), times)}"
-    elif second is None and is_sure:
-        sentence += f" {sentences.nearly_sure_said(measures.before)}"
+    times = 1 if first is None else sentences.times_of(measures.tokens, words, first)
+    if first is not None and times > 1:
+        yield sentences.said_again(token_named(measures.tokens, first), times)
+    elif is_sure:
+        yield sentences.nearly_sure_said(measures.before)
+
+
+def notes_on(selection: Selection, measures: TokenMeasures, first: int | None, most: int) -> Iterator[str]:
+    """What has to be known of the tokens that are named: the one that attention puts first, and that of most effect."""
     if measures.outcome.kind == "next" and 0 < most == len(measures.tokens) - 1:
-        sentence += f" {LAST_TOKEN}"
+        yield LAST_TOKEN
     other = top_otherwise(selection, measures)
     if other not in (None, first):
-        by_it = token_named(measures.tokens, other)
-        sentence += f" {sentences.rolled_out_otherwise(by_it, residual=not with_residual(selection))}"
+        named = token_named(measures.tokens, other)
+        yield sentences.rolled_out_otherwise(named, residual=not with_residual(selection))
+    words = trace_of(selection, Edits()).text_stack.words
     if words and words[most] is not None and words.count(words[most]) > 1:
-        sentence += f" {sentences.piece_said(token_named(measures.tokens, most))}"
-    return title, sentence
-
-
-def times_of(tokens: Sequence[str], words: Sequence[int | None], at: int) -> int:
-    """How often a word that says something by itself is among the tokens; once, what is none, or a piece of one.
-
-    words: the word of each token.
-    """
-    said = [
-        token.strip("␣ ").lower() if words and words.count(word) == 1 else ""
-        for token, word in zip(tokens, words or [None] * len(tokens), strict=True)
-    ]
-    is_word = said[at].isalnum() and FUNCTION_WORD.fullmatch(said[at]) is None
-    return said.count(said[at]) if is_word else 1
+        yield sentences.piece_said(token_named(measures.tokens, most))
 
 
 def effect_said(measures: TokenMeasures, at: int) -> str:
@@ -353,6 +354,8 @@ def show_rollout(selection: Selection, measures: TokenMeasures) -> None:
         lambda: layer_shares(measures.tokens, measures.rollout, places, theme=theme()),
         "How much of each token stands where the answer is read, after each layer.",
     )
+    at = chosen_token(measures)
+    st.caption(sentences.rollout_said(token_named(measures.tokens, at), measures.rollout[:, at]))
     show_cut(measures, places)
 
 

@@ -20,7 +20,7 @@ from tests.pages.test_break import values
 from tests.pages.test_every_page import opened
 from tests.pages.test_heads import text_of
 from viz.text.causes.token_measures import MEASURES, OMISSION
-from viz.tokens import decimal
+from viz.tokens import decimal, percent
 
 PAGE = "explanation.py"
 TEXT = "The film was slow, but I loved it."
@@ -201,8 +201,14 @@ def test_the_rollout_by_layer_is_that_of_the_measure_with_and_without_the_residu
     checkpoint = load_checkpoint("sentiment")
     trace: Any = checkpoint.trace(TEXT)
     for name, residual in (("residual", True), ("alone", False)):
-        cells = [row for row in values(opened(PAGE, text=TEXT, rollout=name), 1) if "share" in row]
+        app = opened(PAGE, text=TEXT, rollout=name, key="7")
+        cells = [row for row in values(app, 1) if "share" in row]
         expected = attention_shares(checkpoint, trace, residual=residual).double().numpy()
+        listed = ", ".join(percent(float(share), 1) for share in expected[:, 7])
+        marked = (
+            f"“{trace.encoder.tokens[7]}”, whose row is marked in the picture above, after layers 1 to 4: {listed}."
+        )
+        assert marked in [caption.value for caption in app.caption]
         assert len(cells) == expected.size
         for cell in cells:
             assert cell["share"] == pytest.approx(expected[int(cell["layer"]) - 1, cell["position"]], abs=1e-6)

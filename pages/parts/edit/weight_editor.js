@@ -41,7 +41,7 @@ const editors = new WeakMap()
 
 /** @param {Mounting<Figure>} mounting */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const held = editors.get(parentElement) ?? mountEditor(parentElement)
+  const held = editors.get(parentElement) ?? mountEditor(parentElement, data)
   const written = JSON.stringify(data)
   const isNews = held.written !== written
   Object.assign(held, { data, tell: setTriggerValue, written })
@@ -52,8 +52,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   return () => held.observer.disconnect()
 }
 
-/** @type {(parentElement: HTMLElement) => Held} */
-function mountEditor(parentElement) {
+/** @type {(parentElement: HTMLElement, data: Figure) => Held} */
+function mountEditor(parentElement, data) {
   const root = /** @type {HTMLElement} */ (parentElement.querySelector(".editor"))
   const canvas = el("canvas", { "aria-hidden": "true" })
   const handle = el("div", { role: "gridcell", tabIndex: 0, className: "handle" })
@@ -72,7 +72,9 @@ function mountEditor(parentElement) {
   const parts = { root, caption, tools, said, sheet, canvas, handle, row, grid, cut, answer }
   const none = { written: "", width: 0, stroke: null, ended: false, timer: 0 }
   Object.assign(parts, none, { message: "", keepsMessage: false })
-  Object.assign(parts, { painting: false, brush: 1, renormalises: true, pastMask: false })
+  // An edit that comes with the page goes on as it was made.
+  const renormalises = !data.cells.length || data.cells.some(([, , , renormalise]) => renormalise)
+  Object.assign(parts, { painting: false, brush: 1, renormalises, pastMask: false })
   const held = /** @type {Held} */ (parts)
   held.observer = new ResizeObserver(() => root.clientWidth !== held.width && drawEditor(held))
   hear(held)

@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from model.measures.causes.rank_agreement import RankAgreement
 from viz.text.causes.head_effects import answer_named
+from viz.text.swapped_halves import FUNCTION_WORD
 from viz.tokens import counted, decimal, markdown_text, percent, visible
 
 OMISSION = "left out"
@@ -68,6 +69,19 @@ def row_names(tokens: Sequence[str], places: Sequence[int], longest: int) -> dic
 def most_elsewhere(token: str) -> str:
     """That attention's largest share is on a token that cannot be left out, Markdown. token: as ``token_named``."""
     return f"The largest share of the attention, rolled out, is on {token}, which cannot be left out."
+
+
+def times_of(tokens: Sequence[str], words: Sequence[int | None], at: int) -> int:
+    """How often a word that says something by itself is among the tokens; once, what is none, or a piece of one.
+
+    words: the word of each token; empty where nobody knows.
+    """
+    whole = [
+        token.strip("␣ ").lower() if words and words.count(word) == 1 else ""
+        for token, word in zip(tokens, words or [None] * len(tokens), strict=True)
+    ]
+    is_word = whole[at].isalnum() and FUNCTION_WORD.fullmatch(whole[at]) is None
+    return whole.count(whole[at]) if is_word else 1
 
 
 def said_again(token: str, times: int) -> str:
@@ -198,6 +212,13 @@ def row_said(token: str, values: Mapping[str, float]) -> str:
     """What a row of the picture says, plain text."""
     parts = [f"{MEASURES[name][1]}: {value_said(name, value)}" for name, value in values.items()]
     return f"{visible(token)}: {'; '.join(parts)}"
+
+
+def rollout_said(token: str, shares: Float[np.ndarray, " layer"]) -> str:
+    """How much of a token stands where the answer is read, after each layer, Markdown. token: as ``token_named``."""
+    listed = ", ".join(percent(float(share), 1) for share in shares)
+    after = "after layer 1" if len(shares) == 1 else f"after layers 1 to {len(shares)}"
+    return f"{token}, whose row is marked in the picture above, {after}: {listed}."
 
 
 def progress_said(measured: str, done: int, of: int) -> str:
