@@ -74,8 +74,9 @@ HOW_TO_READ = """
 CHOSEN_BY = (
     "The distance of a head is the total variation distance between its rows in A and in B, averaged over the tokens "
     "that have a partner: the share of its attention that has to move for the one row to become the other. The title "
-    "names the head with the largest distance. By chance: the same with the head's weights in B in random order among "
-    "the keys that it looks at there."
+    "names the head with the largest distance, and the tokens to which it gives most, over all these queries. By "
+    "chance: the same with the head's weights in B in random order among the keys that it looks at there. Where the "
+    "texts differ in many places, that is large for any head."
 )
 AGAINST_NAMES = {"text": "B is another text", "model": "B is another model", "edits": "B has the kept edits"}
 WITH_EDITS = f"To compare with edits, choose “{AGAINST_NAMES['edits']}”."
@@ -272,8 +273,20 @@ def found(heads: ComparedHeads) -> tuple[str, str]:
     counts = len(alone[0]), len(alone[1])
     is_alone = not is_of_target(passes) and all(len(stack.ids) == 1 for stack in passes.stacks)
     why = sentences.ONE_TOKEN if is_alone and title == sentences.SAME_PASSES else ""
-    said = sentences.sentence(heads.distances, chance, counts, unit)
-    return title, " ".join(filter(None, [why, said, answers_of(passes)]))
+    said = sentences.sentence(heads.distances, chance, counts, unit, attention_named(passes))
+    return title, " ".join(filter(None, [why, one_mask(passes), said, answers_of(passes)]))
+
+
+def attention_named(passes: TwoPasses) -> str:
+    """Of which attention heads are compared, where a model has several; else ""."""
+    return TITLES[passes.names[0]].partition(",")[0] if len(kinds_of(passes.traces[0])) > 1 else ""
+
+
+def one_mask(passes: TwoPasses) -> str:
+    """That only one of both sees later tokens, where that is so, Markdown."""
+    sides = zip(passes.selections, passes.names, strict=True)
+    causal = [label_of(each.checkpoint) for each, name in sides if name == "decoder"]
+    return markdown_text(ONE_MASK.format(causal[0])) if len(causal) == 1 else ""
 
 
 def answers_of(passes: TwoPasses) -> str:
@@ -342,12 +355,12 @@ def show_chosen(selection: Selection, heads: ComparedHeads) -> None:
     site = chosen_head(heads)
     said = sentences.cell_said(site, heads.partner(site), float(heads.distances[site]))
     name, _, distance = said.partition(": ")
+    name += f" ({of})" if (of := attention_named(heads.passes)) else ""
     with st.container(horizontal=True, vertical_alignment="center"):
         beside = sentences.beside_chance(heads.by_chance(site))
         st.markdown(f"**{markdown_text(name)}**: {markdown_text(distance + beside)}", width="content")
         show_links(heads, site)
     first, second = heads.rows(site)
-    sides = list(zip(heads.passes.selections, heads.passes.names, strict=True))
     queries, keys = heads.passes.unit_names()
     pairing = heads.passes.pairing
     rows = [sentences.unit_label(pair, queries) for pair in pairing.queries.pairs]
@@ -355,9 +368,6 @@ def show_chosen(selection: Selection, heads: ComparedHeads) -> None:
     comparison(aligned_data(first, second, rows, columns, name), key="compared_head")
     if heads.passes.traces[0].encoder is not None and heads.passes.names[0] in ("decoder", "cross"):
         st.caption(SAME_TARGET)
-    causal = [label_of(each.checkpoint) for each, name in sides if name == "decoder"]
-    if len(causal) == 1:
-        st.caption(markdown_text(ONE_MASK.format(causal[0])))
     if max(len(rows), len(columns)) > MOST_DRAWN:
         st.caption(f"The first {MOST_DRAWN} tokens are drawn; the file has all.")
 
@@ -405,7 +415,8 @@ def show_alike_of(heads: ComparedHeads, alike: HeadsAlike, model: int) -> None:
     """Those of one of the models."""
     selection = heads.passes.selections[model]
     label = label_of(selection.checkpoint)
-    st.markdown(sentences.alike_sentence(chosen_head(heads), label, alike.mean, alike.texts))
+    site = chosen_head(heads)
+    st.markdown(sentences.alike_sentence(site, label, alike.mean, alike.texts, is_other=bool(model)))
     for each in alike.heads:
         place = each.layer, each.head
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):

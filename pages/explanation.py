@@ -73,8 +73,8 @@ HOW_TO_READ = """
 CHOSEN_BY = (
     "The title names the token with the largest share of the attention, rolled out, and the one without which the "
     "answer changes most, among the tokens that can be left out. Orders are by size, whatever the sign; below, "
-    "integrated gradients are compared with their signs, too. Kendall's τ is 1 if all pairs of tokens stand in the "
-    "same order, 0 if as many do as do not, −1 if none does. p is the probability of a τ at least as far from 0 by "
+    "integrated gradients are compared by size and with their signs. Kendall's τ is 1 if all pairs of tokens stand in "
+    "the same order, 0 if as many do as do not, −1 if none does. p is the probability of a τ at least as far from 0 by "
     "chance. Where it is below 0.05, two orders agree well from a τ of 0.6 on, and in part from 0.2 on."
 )
 ROLLOUT_NAMES = {"residual": "with the residual stream as one half", "alone": "attention alone"}
@@ -96,9 +96,9 @@ ONE_QUERY = "Only its own query sees this token, so that no head stands out by l
 TABLE_TITLE = "How far the measures agree with the effect of leaving out"
 ROLLOUT_TITLE = "Rollout, layer by layer"
 ROLLOUT_SAID = (
-    "Each cell is the share of a token in what the answer is read from, after so many layers, if tokens were mixed by "
-    "attention alone: from 0 % (the page’s colour) to 100 % (full), in finer steps near 0. All tokens of a column "
-    "sum to 100 %. Point at a cell for its number."
+    "Each cell is the share of a token in what the answer is read from, after so many layers, as if nothing but "
+    "attention moved anything from token to token: from 0 % (the page’s colour) to 100 % (full), in finer steps near "
+    "0. All tokens of a column sum to 100 %. Point at a cell for its number."
 )
 SCRIPT_HELP = "The lines of Python that compute all five measures again and assert them."
 CSV_HELP = "Every token with all measures, with all digits."
@@ -220,6 +220,8 @@ def why_no_effect(selection: Selection, measures: TokenMeasures, first: int | No
 
 def notes_on(selection: Selection, measures: TokenMeasures, first: int | None, most: int) -> Iterator[str]:
     """What has to be known of the tokens that are named: the one that attention puts first, and that of most effect."""
+    if measures.outcome.kind == "next" and first == 0:
+        yield sentences.first_token_said()
     if measures.outcome.kind == "next" and 0 < most == len(measures.tokens) - 1:
         yield LAST_TOKEN
     other = top_otherwise(selection, measures)
@@ -327,9 +329,13 @@ def show_agreements(measures: TokenMeasures) -> None:
     if measures.left or not measures.comparable:
         return
     st.subheader(TABLE_TITLE, anchor=False, help=CHOSEN_BY)
-    names = [name for name in MEASURES if name != OMISSION]
-    agreements = {name: measures.agreement(name, signed=name in SIGNED) for name in names}
-    st.markdown("\n".join(f"- {sentences.agreement_line(name, each)}" for name, each in agreements.items()))
+    lines = [
+        sentences.agreement_line(name, measures.agreement(name, signed=signed), signed=signed)
+        for name in MEASURES
+        if name != OMISSION
+        for signed in ([False, True] if name in SIGNED else [False])
+    ]
+    st.markdown("\n".join(f"- {line}" for line in lines))
     total = float(measures.values["integrated"].sum())
     st.caption(markdown_text(sentences.completeness(total, measures.difference)))
 

@@ -120,6 +120,7 @@ OUTPUT_SAID = (
     "The answer is all the tokens that the decoder wrote. Each of them has the probability that the model gave it "
     "after those before it; every number here is the mean of these probabilities over the tokens."
 )
+NEARLY_FULL = 0.9  # a probability that can fall far, and not rise as far
 UNIT_NAMES = {"points": "points of probability", "nats": "nats of log-odds"}
 UNIT_HELP = (
     "Where an answer is nearly sure, even a large effect moves its probability little. The log-odds, log(p / (1 − p)), "
@@ -156,7 +157,7 @@ def show() -> None:
     if picture_alone() or effects.layers_left:
         return
     show_chosen(selection, effects)
-    elsewhere = show_settings(selection)
+    elsewhere = show_settings(selection, effects)
     st.markdown((HOW_IN_NATS if effects.in_nats else HOW_TO_READ) if effects.signed else READ_STREAM)
     if effects.outcome.kind == "output":
         st.caption(OUTPUT_SAID)
@@ -202,11 +203,12 @@ def fill() -> None:
 def found(selection: Selection, effects: HeadEffects) -> tuple[str, str]:
     """Title and sentence."""
     site, kind = effects.most(), effects.outcome.kind
-    needed, back = None, False
+    needed, back, lone = None, False, False
     if effects.signed:
         curve = curve_of(selection, effects)
         needed = None if curve.turned[0] else effects.without.size - curve.kept()
-        back = any(curve.turned[: curve.counts.index(curve.kept())])
+        at = curve.counts.index(curve.kept())
+        back, lone = any(curve.turned[:at]), bool(curve.turned[max(at - 1, 0)])
     said = sentences.title(
         kind,
         effects.named,
@@ -225,6 +227,7 @@ def found(selection: Selection, effects: HeadEffects) -> tuple[str, str]:
         in_nats=effects.in_nats,
         whose=whose_heads(selection, effects),
         back=back,
+        lone=lone,
         alone=bool(effects.turned.any()),
         zero=selection.of(HeadsSettings).baseline == "zero",
     )
@@ -366,7 +369,8 @@ def show_chosen(selection: Selection, effects: HeadEffects) -> None:
         page_link("See where it looks", "explore", EXPLORE_HELP, **alone)
         page_link("Inside this head", "inside", INSIDE_HELP, layer=layer, head=head, query=None, key=None)
     if (parts := direct_part(selection, effects.attention, site)) is not None:
-        st.caption(sentences.direct(*parts), help=DIRECT_HELP)
+        is_last, zero = layer == len(effects.without) - 1, selection.of(HeadsSettings).baseline == "zero"
+        st.caption(sentences.direct(*parts, is_last=is_last, zero=zero), help=DIRECT_HELP)
     if said := kinds_said(selection, effects.attention, site):
         st.caption(markdown_text(said), help=KINDS_HELP)
     if muted := sorted(muted_heads(selection)):
@@ -414,7 +418,7 @@ def show_elsewhere(selection: Selection, effects: HeadEffects) -> None:
     st.caption(sentences.elsewhere_said(other.outcome.kind, site, whose, change, in_nats=other.in_nats))
 
 
-def show_settings(selection: Selection) -> DeltaGenerator:
+def show_settings(selection: Selection, effects: HeadEffects) -> DeltaGenerator:
     """Which attention, and what stands in the place of a head; the place of what is said of other attentions."""
     names = list(kinds_of(trace_of(selection, Edits())))
     if len(names) > 1:
@@ -438,6 +442,8 @@ def show_settings(selection: Selection) -> DeltaGenerator:
             format_func=UNIT_NAMES.__getitem__,
             help=UNIT_HELP,
         )
+        if not effects.in_nats and effects.number >= NEARLY_FULL:
+            st.caption(sentences.ceiling_said(effects.number))
     radio(
         "In place of a muted head",
         BASELINES,
@@ -478,6 +484,8 @@ def show_curve(effects: HeadEffects, curve: Curve) -> None:
         lambda: muting_curve(curve.counts, curve.values, curve.turned, title, theme=theme()),
         f"The {title} of {answer} with more and more heads muted.",
     )
+    measured, last = len(curve.counts), float(curve.values[-1])
+    st.caption(sentences.curve_said(curve.counts[-1], measured, last, in_nats=effects.in_nats))
 
 
 def offer_files(selection: Selection, effects: HeadEffects) -> None:

@@ -125,6 +125,7 @@ def test_measures_with_signs_are_compared_with_the_effect_with_their_signs():
     sizes = kendalltau([found["moved"][at] for at in places], np.abs(effects))
     assert signed.statistic != kendalltau(np.abs([found["integrated"][at] for at in places]), np.abs(effects)).statistic
     said = text_of(app)
+    assert "Integrated gradients, by size: " in said
     assert re.search(rf"Integrated gradients, signs and all: .*Kendall's τ = {decimal(signed.statistic, '.2f')}", said)
     assert re.search(rf"The size of what attention moves: .*Kendall's τ = {decimal(sizes.statistic, '.2f')}", said)
 

@@ -24,7 +24,7 @@ from tests.model.measures.causes.test_ablation import held
 from tests.pages.test_break import values
 from tests.pages.test_every_page import button, opened
 from viz.explorer.attention_kinds import TITLES
-from viz.tokens import decimal
+from viz.tokens import decimal, percent
 
 PAGE = "heads.py"
 TEXT = "The film was slow, but I loved it."
@@ -124,6 +124,8 @@ def test_so_many_heads_as_are_said_to_be_enough_keep_the_answer(text):
     curve = [row["value"] for row in chart_rows(app, "count")]
     assert len(curve) == 33
     assert curve[20] == pytest.approx(share(20), abs=1e-5)
+    said = f"With all 32 heads muted, the probability is {percent(share(32), 1)}."
+    assert said in [caption.value for caption in app.caption]
 
 
 def test_a_head_is_muted_beside_others_and_given_back():

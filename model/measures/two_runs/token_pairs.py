@@ -111,7 +111,8 @@ def paired(first: Sequence[Hashable], second: Sequence[Hashable], *sorts: Sequen
 
     First the longest common subsequence of keys, then keys that each text has once: words that only moved. Between the
     neighbours of the subsequence, what is left of a sort are partners in order where there are as many on both sides:
-    "dog" and "cat" in the same frame. Of what is left then, equal keys are partners in order.
+    "dog" and "cat" in the same frame. Of what is left then, equal keys are partners in order. A sort of which that
+    finds no partners at all has its first ones as partners, in order.
     """
     pairs = list(common_subsequence(first, second))
     edges = [(-1, -1), *pairs, (len(first), len(second))]
@@ -132,6 +133,11 @@ def paired(first: Sequence[Hashable], second: Sequence[Hashable], *sorts: Sequen
         if moved is not None:
             left_second.remove(moved)
             pairs.append((place, moved))
+    with_partners = {sorts[0][place] for place, _ in pairs}
+    for sort in dict.fromkeys(sorts[0]):
+        if sort not in with_partners:
+            places = [[at for at, other in enumerate(side) if other == sort] for side in sorts]
+            pairs += zip(*places, strict=False)
     return tuple(sorted(pairs))
 
 

@@ -3,7 +3,7 @@
 import csv
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
 
@@ -15,8 +15,9 @@ from model import SublayerSite
 from model.measures.causes.ablation import said_before
 from model.measures.causes.answers import Said
 from model.measures.causes.patching import heads_patched, streams_patched, weights_patched
-from model.measures.outcome import Outcome, outcome_of, outcome_value
+from model.measures.outcome import Outcome, outcome_of, outcome_value, rows_of
 from model.measures.two_runs.aligned_heads import STACKS
+from model.trace import Trace
 from pages.parts.ablations.part_effects import name_of
 from pages.parts.compare.two_passes import TwoPasses
 from pages.parts.lru_cache import LRUCache
@@ -40,7 +41,7 @@ class PatchedAnswers:
     after: Float[np.ndarray, "layer column"]
     columns: tuple[str, ...]
     layers_left: int
-    in_second: float | None = None  # the probability of A's answer in B, where the model judges the whole text
+    in_second: float | None = None  # the probability of A's answer in B, where B has a place for it
 
     @property
     def signed(self) -> bool:
@@ -117,5 +118,18 @@ def patched_answers(passes: TwoPasses, part: str, names: Sequence[str]) -> Patch
         after=after,
         columns=columns,
         layers_left=len(sites) - len(known),
-        in_second=outcome_value(outcome, trace, donor) if outcome.kind == "label" else None,
+        in_second=in_second_of(outcome, trace, donor),
     )
+
+
+def in_second_of(outcome: Outcome, trace: Trace, donor: Trace) -> float | None:
+    """The probability of A's answer in B; None where B has no place for it.
+
+    The token after a text is that after the other text; of a decoder beside an encoder both passes read one target.
+    """
+    if outcome.kind not in ("label", "next", "output"):
+        return None
+    logits = rows_of(donor)
+    if outcome.kind == "next" and logits is not None:
+        outcome = replace(outcome, rows=(len(logits) - 1,))
+    return outcome_value(outcome, trace, donor)

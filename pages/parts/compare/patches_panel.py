@@ -26,6 +26,7 @@ PATCH_HELP = (
 )
 PART_NAMES = {"stream": "the stream at one token", "heads": "one head", "weights": "the weights of one head"}
 NO_PATCH = "Two models have no part in common that could be taken from one into the other: choose another text as B."
+GREY = "Grey: a token that has no partner in B keeps its own stream, and is not tried."
 NO_WEIGHTS = "The texts have different lengths, so that no weights of B fit into A."
 
 
@@ -91,6 +92,8 @@ def draw_patches(patches: PatchedAnswers) -> None:
         st.markdown(
             sentences.patch_sentence(kind, patches.named, patches.part, largest, against, before, patches.in_second)
         )
+    if not patches.layers_left and not np.isfinite(patches.after).all():
+        st.caption(GREY)
     show_chart(
         ("patched", patches.part, patches.columns, patches.after.tobytes(), before),
         lambda: patch_grid(patches.changes, said, patches.columns, column, signed=patches.signed, theme=theme()),

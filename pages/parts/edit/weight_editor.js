@@ -32,7 +32,9 @@ const TAP = "Tap a cell, then drag it up or down, or type a number."
 const PAINT =
   "Paint over cells: each gets the value of the brush, as far as its row has room; several in a row share it."
 const WIDE = "The picture is wider than the page: move it sideways to see the other keys."
-const IN_RANGE = "A weight is between 0 and 100 %."
+const NO_NUMBER = "This is no number: type one from 0 to 100."
+const inRange = (/** @type {number} */ share) =>
+  `A weight is between 0 and 100 %: this one is ${100 * share} % now.`
 const MASKED = "The mask hides this token from the query. Allow masked cells to set it anyway."
 const HIDDEN = "A kept edit hides this token from every head, so its weight stays 0."
 const ALONE = "Nothing else in the row could take the weight: the query may look at no other token."
@@ -101,11 +103,9 @@ function mountTools() {
   const pastMask = el("input", { type: "checkbox" })
   const pastMaskLabel = el("label", {}, pastMask, "allow masked cells")
   const name = el("span", { className: "name" })
+  // As text: a field of numbers drops a comma in some languages, and 33,3 would be 333.
   const number = el("input", {
-    type: "number",
-    min: "0",
-    max: "100",
-    step: "any",
+    type: "text",
     inputMode: "decimal",
     "aria-label": "Weight of the selected cell, in percent",
   })
@@ -339,13 +339,15 @@ function setSelected(held, value) {
 /** @param {Held} held */
 function typeNumber(held) {
   const [written, [query, key]] = [held.tools.number.value, held.selected]
-  const value = Number(written)
+  const value = Number(written.replace(",", "."))
   const isNew = written !== inField(shownRow(held, query)[key])
-  if (written !== "" && Number.isFinite(value) && isNew) {
+  if (isNew && !Number.isFinite(value)) {
+    Object.assign(held, { message: NO_NUMBER, keepsMessage: true })
+  } else if (written.trim() !== "" && isNew) {
     const share = Math.min(100, Math.max(0, value)) / 100
     if (setSelected(held, share)) send(held)
     if (value !== 100 * share && !held.message) {
-      held.message = IN_RANGE
+      held.message = inRange(share)
       held.keepsMessage = true
     }
   }

@@ -157,8 +157,16 @@ def test_a_weight_out_of_range_is_said_to_be_and_the_sentence_stays_with_the_ans
             number.fill(typed)
             with answered(page):
                 number.press("Enter")
-            expect(said).to_have_text("A weight is between 0 and 100 %.")
+            expect(said).to_have_text(f"A weight is between 0 and 100 %: this one is {100 * share:.0f} % now.")
             assert row_of_model(page, 3)[2] == pytest.approx(share, abs=1e-6)
+        number.fill("forty")
+        number.press("Enter")
+        expect(said).to_have_text("This is no number: type one from 0 to 100.")
+        assert row_of_model(page, 3)[2] == pytest.approx(0, abs=1e-6)
+        number.fill("33,3")
+        with answered(page):
+            number.press("Enter")
+        assert row_of_model(page, 3)[2] == pytest.approx(0.333, abs=1e-4)
         number.fill("40")
         with answered(page):
             number.press("Enter")

@@ -30,7 +30,7 @@ import { contextOf, fitted, inkOn, prepared, shade, shadesOf, themeOf } from "./
 const PANELS = { before: "Before", after: "After", change: "Difference" }
 const SIDES = /** @type {Side[]} */ (Object.keys(PANELS))
 const COMPARED_TYPE = 12 // pixels of type
-const LONGEST_NAME = 90
+const LONGEST_NAME = 130
 // A row has room for its name; full screen has room for more.
 const [LOWEST_CELL, LARGEST_SIDE] = [14, 56]
 // What is left under the pictures in full screen, for the table's line and the buttons.

@@ -106,13 +106,13 @@ def title(
     whose: the attention that it is of, where there are several.
     """
     change = after if kind == "stream" else after - before
+    of = f" of the {whose.partition(',')[0]}" if whose else ""
     if abs(change) < (LEAST_NATS if in_nats else LEAST) and not turned:
-        return "No single head changes this answer by much."
+        return f"No single head{of} changes this answer by much."
     other = f", and {turned_said(kind)}" if turned and kind != "stream" else ""
     if kind != "stream" and change > 0 and not turned:
         other = ": it works against the answer"
     answer = odds_named(kind, name) if in_nats else answer_named(kind, name)
-    of = f" of the {whose.partition(',')[0]}" if whose else ""
     return f"Without {head_named(site)}{of}, {answer} {goes(kind, before, after, in_nats=in_nats)}{other}."
 
 
@@ -125,6 +125,7 @@ def sentence(
     in_nats: bool = False,
     whose: str = "",
     back: bool = False,
+    lone: bool = False,
     alone: bool = False,
     zero: bool = True,
 ) -> str:
@@ -132,8 +133,8 @@ def sentence(
 
     needed: how many heads keep the answer, all others muted; None where that is not known, or nothing could change.
     whose: the attention that the heads are of, where there are several. back: whether with fewer heads muted the answer
-    is another, so that it comes back. alone: whether it is another without some head alone. zero: whether zero stands
-    in the place of heads; a mean over tokens still tells of them.
+    is another, so that it comes back. lone: whether it does at that number alone. alone: whether it is another without
+    some head alone. zero: whether zero stands in the place of heads; a mean over tokens still tells of them.
     """
     of = f" of {whose}" if whose else ""
     sizes = np.abs(changes)
@@ -162,7 +163,7 @@ def sentence(
         none_knows = "" if of or not zero else ", so that no token knows of another"
         enough = f"Even with every head{of} muted{none_knows}, the answer stays" if needed == 0 else enough
         if back:
-            parts.append(back_said(needed))
+            parts.append(back_said(needed, lone=lone))
             return " ".join(parts)
         enough = "The head with the largest effect is enough" if needed == 1 else enough
         tail = "" if needed in (0, sizes.size) else ": with all others muted, the answer stays"
@@ -171,10 +172,32 @@ def sentence(
     return " ".join(parts)
 
 
-def back_said(needed: int) -> str:
-    """That the answer is another with some heads muted, and the same again with more of them."""
+def back_said(needed: int, *, lone: bool = False) -> str:
+    """That the answer is another with some heads muted, and the same again with more of them.
+
+    lone: whether it is at that number alone, and another with one more and one fewer.
+    """
     more = "with all of them muted" if needed == 0 else f"with all but {needed} of them muted"
-    return f"Muted one after the other, that with the smallest effect first, they change the answer; {more} it is back."
+    only = ", at that number alone" if lone else ""
+    return (
+        f"Muted one after the other, that with the smallest effect first, they change the answer; {more} it is "
+        f"back{only}."
+    )
+
+
+def curve_said(heads: int, measured: int, last: float, *, in_nats: bool = False) -> str:
+    """What the curve ends in, and at how many numbers of heads it was measured, plain text. last: with all muted."""
+    end = f"the log-odds are {decimal(last, '.2f')}" if in_nats else f"the probability is {percent(last, 1)}"
+    said = f"With all {heads} heads muted, {end}."
+    return said if measured > heads else f"{said} Measured at {measured} of {heads + 1} numbers of muted heads."
+
+
+def ceiling_said(before: float) -> str:
+    """That a probability can rise less than it can fall, Markdown."""
+    return (
+        f"From {percent(before, 1)}, no head can raise the probability by more than {100 * (1 - before):.1f} points. "
+        "In nats, what speaks for the answer and what speaks against it have the same scale."
+    )
 
 
 def larger_said(site: tuple[int, int], change: float, *, in_nats: bool = False) -> str:
@@ -210,7 +233,7 @@ def mean_said(before: float, after: float, by_zero: float, *, in_nats: bool = Fa
     is_none = abs(by_mean) < (0.005 if in_nats else SHOWN / 2)
     return (
         f"Muted means zero in its place; with its mean in this text there, "
-        f"{'nothing changes' if is_none else f'the change is {said}'}{why}."
+        f"{'nothing changes' if is_none else f'the change is {said}'}{why}. Another head may come first that way."
     )
 
 
@@ -257,12 +280,17 @@ def change_said(
     return f"{percent(before, 2)} → {percent(after, 2)} without {without}, {points(after - before)}{other}"
 
 
-def direct(part: float, total: float, other: str | None = None) -> str:
-    """ "It adds +0.42 directly to the answer's logit, which is 3.10. …", Markdown. other: the runner-up of a lead."""
+def direct(part: float, total: float, other: str | None = None, *, is_last: bool = False, zero: bool = True) -> str:
+    """ "It adds +0.42 directly to the answer's logit, which is 3.10. …", Markdown. other: the runner-up of a lead.
+
+    is_last: whether no layer follows. zero: whether zero stands in the place of a muted head.
+    """
     what = "logit" if other is None else f"lead over “{markdown_text(other)}”"
+    beside = "" if zero else ", as against zero in its place"
+    then = "the rest of its layer and the final norm" if is_last else "the rest of its layer and later layers"
     return (
-        f"It adds {decimal(part, '+.2f')} directly to the answer's {what}, which is {decimal(total, '.2f')}. What else "
-        "changes without it comes by way of later layers."
+        f"It adds {decimal(part, '+.2f')} directly to the answer's {what}, which is {decimal(total, '.2f')}{beside}. "
+        f"What else changes without it comes by way of {then}."
     )
 
 

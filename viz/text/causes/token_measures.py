@@ -150,9 +150,9 @@ def numbers_said(agreement: RankAgreement) -> str:
     return f"Kendall's τ = {decimal(agreement.tau, '.2f')}, {said}"
 
 
-def agreement_line(name: str, agreement: RankAgreement) -> str:
-    """ "Integrated gradients: well (Kendall's τ = 0.71, p = 0.002).": Markdown."""
-    heading = MEASURES[name][1] + (", signs and all" if name in SIGNED else "")
+def agreement_line(name: str, agreement: RankAgreement, *, signed: bool = False) -> str:
+    """ "Attention, rolled out: well (Kendall's τ = 0.71, p = 0.002).": Markdown. signed: whether signs count."""
+    heading = MEASURES[name][1] + (", signs and all" if signed else ", by size" if name in SIGNED else "")
     if too_few(agreement):
         said = "too few tokens to tell"
     else:
@@ -212,6 +212,11 @@ def row_said(token: str, values: Mapping[str, float]) -> str:
     """What a row of the picture says, plain text."""
     parts = [f"{MEASURES[name][1]}: {value_said(name, value)}" for name, value in values.items()]
     return f"{visible(token)}: {'; '.join(parts)}"
+
+
+def first_token_said() -> str:
+    """Why most attention may be on the first token of a text that is read from left to right, Markdown."""
+    return "In models that read from left to right, heads that find nothing often rest on the first token."
 
 
 def rollout_said(token: str, shares: Float[np.ndarray, " layer"]) -> str:

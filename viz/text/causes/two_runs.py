@@ -15,15 +15,16 @@ LEAST = 0.0005  # a distance that a rounded number shows
 SAME_TEXTS = "The two texts are the same: every difference is 0."
 SAME_PASSES = "No head looks elsewhere: every difference is 0."
 ONE_TOKEN = "One token can only look at itself."
-BY_CHANCE = ", as much as by chance"
+BY_CHANCE, BELOW_CHANCE = ", as much as by chance", ", less than by chance"
 NOTHING = {"stream": "the stream at any one token", "heads": "any one head", "weights": "the weights of any one head"}
 LESS = "the answer of A changes by less than 0.1 points"
 NO_OTHER = {
-    "stream": "the stream at no other token and layer changes it more",
+    "stream": "of the tokens that have a partner, no other changes it more, in any layer",
     "heads": "no other head changes it more",
     "weights": "the weights of no other head change it more",
 }
 WRONG_WAY = "It makes A’s answer likelier; what speaks against that answer in B is in no one of these parts."
+OTHER_LIST = "The head beside it above is that whose weights differ least on this text alone; it need not be here."
 HARDLY = 0.01  # a difference of two probabilities that is next to none
 Site = tuple[int, int]
 Distances = Float[np.ndarray, "layer head"]
@@ -45,21 +46,24 @@ def title(site: Site, distance: float, keys: tuple[str, str], model: str = "", *
         return SAME_PASSES
     name = f"Layer {counted(site[0])}, head {counted(site[1])}"
     first, second = keys
-    moves = f"{percent(distance)} of its attention moves{BY_CHANCE if abs(by_chance - distance) < ALIKE else ''}."
+    beside = BY_CHANCE if abs(by_chance - distance) < ALIKE else BELOW_CHANCE if distance < by_chance else ""
+    moves = f"{percent(distance)} of its attention moves{beside}."
     if first == second:
         return f"{name} looks elsewhere most: {moves}"
     return f"{name} looks most at {first} in A and at {second} in B: {moves}"
 
 
-def sentence(distances: Distances, by_chance: float, alone: tuple[int, int], unit: str) -> str:
+def sentence(distances: Distances, by_chance: float, alone: tuple[int, int], unit: str, attention: str = "") -> str:
     """How that compares with chance and the other heads, and how many tokens have no partner, Markdown.
 
     by_chance: the distance of the head that is furthest from its partner, if that looked at its keys in random order.
+    attention: which one it is, where the model has several.
     """
+    of = f" of the {attention}" if attention else ""
     half = int((distances >= 0.5).sum())
     heads = "no head has" if half == 0 else "1 head has" if half == 1 else f"{half} heads have"
     said = (
-        f"Of {distances.size} heads, {heads} half of the attention elsewhere in B, or more; the median head has "
+        f"Of {distances.size} heads{of}, {heads} half of the attention elsewhere in B, or more; the median head has "
         f"{percent(float(np.median(distances)))}."
     )
     if distances.max() >= LEAST:
@@ -109,13 +113,14 @@ def unit_label(units: tuple[int | None, int | None], names: tuple[Sequence[str],
     return f"{position_name(first, name)} | {visible(other)}"
 
 
-def alike_sentence(site: Site, model: str, mean: float, texts: int) -> str:
-    """What the list of similar heads is, Markdown."""
+def alike_sentence(site: Site, model: str, mean: float, texts: int, *, is_other: bool = False) -> str:
+    """What the list of similar heads is, Markdown. is_other: whether the model is not that of the head."""
     over = "this text" if texts == 1 else f"{texts} texts, this one and examples"
-    return (
+    said = (
         f"Most similar to {head_named(site)} in the mean over {over}, of the heads of {markdown_text(model)}; the "
         f"average head has a similarity of {percent(mean)}."
     )
+    return f"{said} {OTHER_LIST}" if is_other else said
 
 
 def alike_said(site: Site, similarity: float, chance: float) -> str:

@@ -33,6 +33,12 @@ def test_a_word_that_was_put_in_has_no_partner():
     assert partners("the dog bit", "the big dog bit") == [("the", "the"), ("dog", "dog"), ("bit", "bit")]
 
 
+def test_texts_with_nothing_in_common_are_paired_in_order_sort_by_sort():
+    assert partners("hello", "good morning everyone") == [("hello", "good")]
+    assert paired("xab", "ycde", [1, 0, 0], [1, 0, 0, 0]) == ((0, 0), (1, 1), (2, 2))
+    assert paired("ab", "c", [0, 0], [1]) == ()
+
+
 def test_a_word_that_each_text_has_once_is_its_own_partner_wherever_it_stands():
     pairs = dict(partners("the waiter was rude and the food was good", "the food was good and the waiter was rude"))
     assert {pairs[word] for word in ("rude", "good", "waiter", "food")} == {"rude", "good", "waiter", "food"}

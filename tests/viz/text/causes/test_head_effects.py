@@ -5,7 +5,9 @@ import pytest
 
 from viz.text.causes.head_effects import (
     bars,
+    ceiling_said,
     cell_said,
+    curve_said,
     direct,
     mean_said,
     muted_named,
@@ -92,7 +94,22 @@ def test_a_cell_says_both_probabilities_and_the_change():
 
 
 def test_what_a_head_adds_directly_is_said_beside_the_logit():
-    assert direct(-0.416, 3.1).startswith("It adds −0.42 directly to the answer's logit, which is 3.10.")
+    said = "It adds −0.42 directly to the answer's logit, which is 3.10"
+    then = "What else changes without it comes by way of the rest of its layer and"
+    assert direct(-0.416, 3.1) == f"{said}. {then} later layers."
+    assert direct(-0.416, 3.1, is_last=True) == f"{said}. {then} the final norm."
+    assert direct(-0.416, 3.1, zero=False) == f"{said}, as against zero in its place. {then} later layers."
+
+
+def test_a_curve_says_what_it_ends_in_and_what_it_leaves_out():
+    assert curve_said(32, 33, 0.6).replace("\u00a0", " ") == "With all 32 heads muted, the probability is 60.0 %."
+    assert curve_said(48, 41, -0.5, in_nats=True) == (
+        "With all 48 heads muted, the log-odds are −0.50. Measured at 41 of 49 numbers of muted heads."
+    )
+
+
+def test_a_probability_near_one_is_said_to_have_a_ceiling():
+    assert "no head can raise the probability by more than 3.4 points." in ceiling_said(0.966)
 
 
 def test_bars_are_of_the_largest_changes():
@@ -126,9 +143,12 @@ def test_the_mean_in_a_heads_place_is_said_where_it_does_something_else_than_zer
     assert mean_said(0.9, 0.74, 0.6) == "", "more than half of it, in the same direction"
     assert mean_said(0.9, 0.76, 0.6)
     small, other_way = (mean_said(0.9, after, 0.6).replace("\u00a0", " ") for after in (0.895, 0.98))
-    assert small.endswith("the change is −0.5 points: much of what it adds is the same for every token.")
-    assert other_way.endswith("the change is +8.0 points, the other way.")
-    assert mean_said(0.9, 0.9, 0.6).endswith("nothing changes: much of what it adds is the same for every token.")
+    then = " Another head may come first that way."
+    assert small.endswith(f"the change is −0.5 points: much of what it adds is the same for every token.{then}")
+    assert other_way.endswith(f"the change is +8.0 points, the other way.{then}")
+    assert mean_said(0.9, 0.9, 0.6).endswith(
+        f"nothing changes: much of what it adds is the same for every token.{then}"
+    )
 
 
 def test_the_sentence_says_of_which_attention_the_heads_are_and_that_an_answer_comes_back():
@@ -137,6 +157,8 @@ def test_the_sentence_says_of_which_attention_the_heads_are_and_that_an_answer_c
     assert said.endswith("they change the answer; with all of them muted it is back.")
     some = sentence("output", "oui", np.full((1, 2), 0.5), 1, back=True).replace("\u00a0", " ")
     assert some.endswith("they change the answer; with all but 1 of them muted it is back.")
+    lone = sentence("output", "oui", np.full((1, 2), 0.5), 1, back=True, lone=True)
+    assert lone.endswith("with all but 1 of them muted it is back, at that number alone.")
     alone = sentence("label", "oui", np.full((1, 2), 0.5), 0, alone=True)
     assert alone.endswith("the answer stays, though without one of them alone it is another.")
 
