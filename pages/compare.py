@@ -64,8 +64,8 @@ HOW_TO_READ = """
   elsewhere in B: half the sum of all differences of a row, averaged over the tokens that have a partner. 0: the head
   looks at the same tokens; 100: at none of them.
 - Tokens are partners where both texts have the same piece in the same order, and where a piece that each has once has
-  only moved; what is left between them, in order, where both texts have as many. What a head gives to a token
-  without a partner counts as elsewhere.
+  only moved; what is left between them, in order, where both texts have as many. Of texts that share nothing, the first
+  tokens are partners, in order. What a head gives to a token without a partner counts as elsewhere.
 - Rows and columns stand in the order of A, also in the picture of B. What one text has alone stands among its
   neighbours, marked “A alone” or “B alone”.
 - **Difference** is B − A: blue and + mark keys that get more in B, orange and − keys that get less. A row is a query, a
@@ -416,7 +416,7 @@ def show_alike_of(heads: ComparedHeads, alike: HeadsAlike, model: int) -> None:
     selection = heads.passes.selections[model]
     label = label_of(selection.checkpoint)
     site = chosen_head(heads)
-    st.markdown(sentences.alike_sentence(site, label, alike.mean, alike.texts, is_other=bool(model)))
+    st.markdown(sentences.alike_sentence(site, label, alike.mean, alike.texts, beside=bool(model) and heads.nearest))
     for each in alike.heads:
         place = each.layer, each.head
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -14,7 +14,8 @@ PARTNERS_TITLE = "Which tokens are partners"
 PARTNERS_HELP = (
     "Found by the longest sequence of pieces that both texts have in common, then by pieces that each text has once "
     "and that only moved; what is left between two of the sequence is paired in order where both texts have as many. "
-    "Dashed: a token without a partner. Heads are measured on these partners: other ones give other distances."
+    "Where that pairs nothing, tokens are paired in order from the first on. Dashed: a token without a partner. Heads "
+    "are measured on these partners: other ones give other distances."
 )
 LINK_HINT = "Press a token of A, then one of B: that makes them partners, or parts them if they are."
 CANNOT_LINK = (

@@ -113,14 +113,14 @@ def unit_label(units: tuple[int | None, int | None], names: tuple[Sequence[str],
     return f"{position_name(first, name)} | {visible(other)}"
 
 
-def alike_sentence(site: Site, model: str, mean: float, texts: int, *, is_other: bool = False) -> str:
-    """What the list of similar heads is, Markdown. is_other: whether the model is not that of the head."""
+def alike_sentence(site: Site, model: str, mean: float, texts: int, *, beside: bool = False) -> str:
+    """What the list of similar heads is, Markdown. beside: whether one of them was sought to stand beside this one."""
     over = "this text" if texts == 1 else f"{texts} texts, this one and examples"
     said = (
         f"Most similar to {head_named(site)} in the mean over {over}, of the heads of {markdown_text(model)}; the "
         f"average head has a similarity of {percent(mean)}."
     )
-    return f"{said} {OTHER_LIST}" if is_other else said
+    return f"{said} {OTHER_LIST}" if beside else said
 
 
 def alike_said(site: Site, similarity: float, chance: float) -> str:
