@@ -128,6 +128,9 @@ def best_line(history: History | LanguageFilm, task: str) -> HeadLine:
 def title(history: History) -> str:
     """What happened in a training, in one line."""
     change, last = history.sudden_change(), history.last
+    if last.step == 0:
+        right = percent(last.accuracy)
+        return f"Stopped before the first step: the weights are random, and {right} of the answers right by chance."
     if change is not None:
         jump = f"accuracy jumps from {percent(change.before)} to {percent(change.after)}"
         return f"About step {change.step:,}, {jump}."

@@ -161,8 +161,14 @@ def answer(path: WeightPath) -> str:
     given = (
         f"query {query} gives {share(path.weight())} of its attention to key {key}{'' if key.endswith('.') else '.'}"
     )
-    largest = " It is the largest weight of the head." if path.is_largest() else ""
+    largest = f" {_largest(path)}" if path.is_largest() else ""
     return f"In {where}, {given}{largest}{_edited(path)}"
+
+
+def _largest(path: WeightPath) -> str:
+    """That the head gives nowhere more; it may give as much to others."""
+    alike = int((path.attention.weights[path.site.head] == path.weight()).sum())
+    return "It is the largest weight of the head." if alike == 1 else "No weight of the head is larger."
 
 
 def in_full(path: WeightPath) -> str:

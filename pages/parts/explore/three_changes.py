@@ -27,6 +27,7 @@ MUTE_HELP = (
     "Sets this head's context, the weighted sum of the values, to zero before the layer's output projection. The "
     "other heads stay as they are."
 )
+UNMUTE_HELP = "Runs the model with this head again."
 SWAP_HELP = (
     "Exchanges the parts of the text before and after the word “but” or a comma; the model then reads that text."
 )
@@ -66,7 +67,14 @@ def show_mute(attention: ShownAttention, opening: OpeningHead, checkpoint: Check
     changes = with_mute(selection, site, attention.kind.heads, muted=not is_muted)
     changes |= {"layer": opening.layer, "head": opening.head}  # else the picture is of another head, and the button too
     label = "Unmute this head" if is_muted else "Mute this head"
-    st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
+    st.button(
+        label,
+        key="change_mute",
+        help=UNMUTE_HELP if is_muted else MUTE_HELP,
+        on_click=choose,
+        kwargs=changes,
+        width="stretch",
+    )
     after = changed_selection(selection, **changes)
     say_result(attention, lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
     st.caption("Do large weights mean that the head matters?")

@@ -133,6 +133,7 @@ function pause(held) {
 /** @param {Held} held */
 function stop(held) {
   pause(held)
+  seek(held, held.place) // the line stood between two snapshots
   tellStep(held)
 }
 

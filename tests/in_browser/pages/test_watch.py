@@ -1,5 +1,6 @@
 """The page Watch it learn in a real browser: it plays, is dragged, trains, stops, and leads into other pages."""
 
+import math
 import re
 import zipfile
 from collections.abc import Iterator
@@ -100,6 +101,8 @@ def test_it_plays_by_itself_from_random_weights_to_the_last_step_and_can_be_held
         assert 0 <= first <= held < 1000
         page.wait_for_timeout(500)
         assert step(page) == held
+        on_axis = math.log2(1 + held) / math.log2(1 + 1000)
+        assert player(page, "held.at") == pytest.approx(on_axis, abs=1e-9), "the line is at the step that is read"
         button.click()
         comes_true(page, lambda: player(page, "held.at === 1"))
         expect(button).to_have_attribute("aria-label", "Play")

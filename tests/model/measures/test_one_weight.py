@@ -292,6 +292,8 @@ def test_the_largest_weight_of_a_head_is_said_to_be_so():
     assert "It is the largest weight of the head." in step_sentences.answer(largest)
     other = path_in(tiny.checkpoint(), query=query, key=(key + 1) % 4)
     assert "largest" not in step_sentences.answer(other)
+    path.attention.weights[2] = 0.25
+    assert "No weight of the head is larger." in step_sentences.answer(path)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What is said of a training: the numbers in the sentences are those of its history."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,6 +25,15 @@ def test_one_without_says_so():
     history = recorded("induction-one-layer")
     first, last = (percent(moment.accuracy) for moment in (history.moments[0], history.last))
     assert sentences.title(history) == f"Accuracy goes from {first} to {last} in 1,000 steps, without a jump."
+
+
+def test_one_that_was_stopped_before_its_first_step_is_said_to_be():
+    history = recorded("induction-one-layer")
+    first = replace(history, moments=history.moments[:1])
+    right = percent(first.last.accuracy)
+    assert sentences.title(first) == (
+        f"Stopped before the first step: the weights are random, and {right} of the answers right by chance."
+    )
 
 
 def test_the_sentence_names_the_head_with_its_score_and_its_null_and_how_the_other_ended():
