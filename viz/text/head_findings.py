@@ -213,12 +213,12 @@ def position(finding: Finding, kind: Kind) -> str:
     if not kind.causal:
         return ""
     if is_looked_back_at(finding, kind):
-        return f" after {quoted_token(kind.keys, finding.key or 0)}"
+        return f" from {quoted_token(kind.keys, finding.key or 0)} on"
     return " after a punctuation mark" if finding.kind == "punctuation" else ""
 
 
 def is_looked_back_at(finding: Finding, kind: Kind) -> bool:
-    """Whether it is one word, which only those after it may see."""
+    """Whether it is one word, which only those from it on may see: its own weight on itself counts."""
     return kind.causal and finding.kind == "points_at" and finding.query is None
 
 

@@ -94,8 +94,8 @@ def test_every_is_said_only_of_every_query():
 @pytest.mark.parametrize(
     ("name", "leads", "title"),
     [
-        ("points_at", ALL, "Every word after “slow” looks at it."),
-        ("points_at", MOST, "Most words after “slow” look at it."),
+        ("points_at", ALL, "Every word from “slow” on looks at it."),
+        ("points_at", MOST, "Most words from “slow” on look at it."),
         ("same_word", ALL, "Every repeated word looks at its earlier occurrences."),
         ("punctuation", ALL, "Every word after a punctuation mark looks at punctuation."),
         ("punctuation", MOST, "Most words after a punctuation mark look at punctuation."),
