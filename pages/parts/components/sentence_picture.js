@@ -97,7 +97,7 @@ function draw(held) {
   held.wider.textContent = "The sentence is wider than the picture: scroll it sideways. ↔"
   held.cut.hidden = !data.cut
   held.cut.textContent = data.cut
-  held.swap.hidden = !data.swaps
+  held.swap.hidden = !data.swaps || data.swappable.every((side) => data[side].length < 2)
   rove(held, keyboardAt(held))
   if (focus && held.at) held.words[held.at.side][held.at.place].group.focus()
   if (data.finding_key !== null && held.plan.width > held.width) {

@@ -20,6 +20,7 @@ from tests.running import (
     open_page,
     picture_shown,
     press,
+    show_text,
     visitor,
 )
 from viz.sentences.curve_look import LOOK
@@ -135,6 +136,8 @@ def test_two_words_are_swapped_by_clicks_and_by_dragging(browser, address):
         with answered(page):
             word(page, "columns", 3).drag_to(word(page, "columns", 1))
         has_text(page, SENTENCE)
+        show_text(page, "boring")
+        expect(page.get_by_role("button", name="Swap two words")).to_be_hidden()
 
 
 def test_a_card_shows_its_head_in_the_picture_and_in_the_explorer(browser, address, weights):
