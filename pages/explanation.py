@@ -91,6 +91,9 @@ TOO_SHORT = "This text is too short to leave a token out: write a longer one."
 EXPLORE_HELP = "Of all heads, this one gives the token the largest share of its attention, in the mean of all queries."
 PRESS_CAPTION = "Press a row for its numbers, and for the head that looks at its token most."
 ALONE_CAPTION = "Attention is rolled out without the residual stream here, as chosen below."
+FIRST_TOKEN = (
+    "In models that read from left to right, heads that find nothing often rest on the first token (Xiao et al. 2024)."
+)
 LAST_TOKEN = "The next token is then predicted after the token before it."
 ONE_QUERY = "Only its own query sees this token, so that no head stands out by looking at it."
 TABLE_TITLE = "How far the measures agree with the effect of leaving out"
@@ -221,7 +224,7 @@ def why_no_effect(selection: Selection, measures: TokenMeasures, first: int | No
 def notes_on(selection: Selection, measures: TokenMeasures, first: int | None, most: int) -> Iterator[str]:
     """What has to be known of the tokens that are named: the one that attention puts first, and that of most effect."""
     if measures.outcome.kind == "next" and first == 0:
-        yield sentences.first_token_said()
+        yield FIRST_TOKEN
     if measures.outcome.kind == "next" and 0 < most == len(measures.tokens) - 1:
         yield LAST_TOKEN
     other = top_otherwise(selection, measures)

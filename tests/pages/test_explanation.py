@@ -198,6 +198,14 @@ def test_a_chosen_token_says_its_numbers_and_what_becomes_of_the_answer():
     assert f"Without “slow”, the verdict “positive” goes from {100 * before:.1f} % to {100 * after:.1f} %." in said
 
 
+def test_the_first_token_of_a_decoder_is_said_to_get_what_finds_nothing():
+    here, there = (
+        "rest on the first token" in text_of(opened(PAGE, text=TEXT, checkpoint=name))
+        for name in ("stories", "sentiment")
+    )
+    assert (here, there) == (True, False)
+
+
 def test_the_rollout_by_layer_is_that_of_the_measure_with_and_without_the_residual_stream():
     checkpoint = load_checkpoint("sentiment")
     trace: Any = checkpoint.trace(TEXT)

@@ -189,8 +189,8 @@ function watch() {
 function pressable(link) {
   if (link.isConnected) return link
   /** @type {NodeListOf<HTMLAnchorElement>} */
-  const found = document.querySelectorAll("[data-testid=stPageLink] a")
-  const links = [...found]
+  const every = document.querySelectorAll("[data-testid=stPageLink] a")
+  const links = [...every]
   return (
     links.find((one) => one.href === link.href) ??
     links.find((one) => pathOf(one) === link.pathname)

@@ -214,11 +214,6 @@ def row_said(token: str, values: Mapping[str, float]) -> str:
     return f"{visible(token)}: {'; '.join(parts)}"
 
 
-def first_token_said() -> str:
-    """Why most attention may be on the first token of a text that is read from left to right, Markdown."""
-    return "In models that read from left to right, heads that find nothing often rest on the first token."
-
-
 def rollout_said(token: str, shares: Float[np.ndarray, " layer"]) -> str:
     """How much of a token stands where the answer is read, after each layer, Markdown. token: as ``token_named``."""
     listed = ", ".join(percent(float(share), 1) for share in shares)
