@@ -70,7 +70,6 @@ def schedule_options(parser: argparse.ArgumentParser, decay: str) -> None:
         help="muon takes the matrices of the blocks, AdamW all other weights",
     )
     parser.add_argument("--cool-down", type=int, default=0, help="last steps, in which the rate goes down to zero")
-    parser.add_argument("--averaged", type=int, default=1, help="saved states whose mean is the checkpoint")
 
 
 def schedule(options: argparse.Namespace, **fixed: Any) -> loop.Schedule:
@@ -82,7 +81,6 @@ def schedule(options: argparse.Namespace, **fixed: Any) -> loop.Schedule:
         "cool_down",
         "weight_decay",
         "every",
-        "averaged",
         "seed",
         "optimiser",
         "snapshots",

@@ -1,6 +1,5 @@
 """The training loop: progress, learning curve, and a state on disk from which a killed run goes on unchanged."""
 
-import copy
 import csv
 import math
 import time
@@ -19,7 +18,7 @@ from model.loading.headers import WEIGHTS
 from model.training import distributed, optimisers
 from model.training.optimisers import Optimiser
 
-STATE, CURVE, RECENT = "state.safetensors", "curve.csv", "recent"
+STATE, CURVE = "state.safetensors", "curve.csv"
 WEIGHT = "weight/"  # begins the name of a weight in a state, beside those of the optimiser's tensors
 COLUMNS = ("step", "examples", "training_loss", "validation_loss", "validation_accuracy", "learning_rate")
 
@@ -58,7 +57,6 @@ class Schedule:
     optimiser: str = "adamw"  # or "muon"
     weight_decay: float = 0.01
     every: int = 500  # steps from one validation, and one saved state, to the next
-    averaged: int = 1  # how many of the last saved states the checkpoint is the mean of
     snapshots: int = 0  # how often the weights are kept on the way, on a geometric scale of steps
     seed: int = 0
 
@@ -132,7 +130,7 @@ def train(
 ) -> None:
     """Train ``model`` in place, leaving the curve and the state in ``folder``.
 
-    ``keep(mean, run)`` is called with every state that is saved; ``mean`` has the mean weights of the last ones.
+    ``keep(model, run)`` is called with every state that is saved.
     ``snapshot(model, run)`` is called after the schedule's snapshot steps, with the weights as they are then.
     Raises InputError where the state is of another model.
     """
@@ -155,7 +153,7 @@ def train(
                 snapshot(model, record.until(step + 1))
             if (step + 1) % schedule.every == 0 or step + 1 == schedule.steps:
                 run = record.validated(step + 1, learning.validate(model))
-                keep(record.recent.mean(model, step + 1), run)
+                keep(model, run)
                 save(model, optimiser, run, folder / STATE)
 
 
@@ -175,7 +173,6 @@ class ProgressRecord:
     def __init__(self, run: TrainingRun, schedule: Schedule, folder: Path) -> None:
         self.examples, self.began = run.examples, time.monotonic() - run.seconds
         self.schedule, self.curve = schedule, Curve(folder / CURVE, run.steps)
-        self.recent = Recent(folder / RECENT, schedule.averaged, run.steps)
         self.losses: list[float] = []
         self.tokens, self.here = 0, time.monotonic()
 
@@ -198,40 +195,6 @@ class ProgressRecord:
     def until(self, steps: int) -> TrainingRun:
         """What the training has come to after so many steps."""
         return TrainingRun(steps, self.examples, time.monotonic() - self.began)
-
-
-class Recent:
-    """The weights of the last ``count`` saved states, each in a file; files after the step ``start`` are dropped.
-
-    Their mean translates better than any of them: "Attention Is All You Need", section 6.1.
-    """
-
-    def __init__(self, folder: Path, count: int, start: int) -> None:
-        self.folder, self.count = folder, count
-        for path in self.files():
-            if int(path.stem) > start or count == 1:
-                path.unlink()
-
-    def files(self) -> list[Path]:
-        """The files, in the order of their steps."""
-        return sorted(self.folder.glob("*.safetensors"), key=lambda path: int(path.stem))
-
-    def mean(self, model: nn.Module, steps: int) -> nn.Module:
-        """A model of the mean of these weights and of the earlier ones; the model itself where one is asked for."""
-        if self.count == 1:
-            return model
-        self.folder.mkdir(exist_ok=True)
-        save_file(dict(model.named_parameters()), self.folder / f"{steps}.safetensors")
-        for path in self.files()[: -self.count]:
-            path.unlink()
-        mean = copy.deepcopy(model)
-        copy_weights(mean, mean_weights([load_file(path) for path in self.files()]), self.folder.name)
-        return mean
-
-
-def mean_weights(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """The mean of each tensor over the states of one model."""
-    return {name: torch.stack([state[name] for state in states]).mean(dim=0) for name in states[0]}
 
 
 def optimiser_of(model: nn.Module, schedule: Schedule) -> Optimiser:

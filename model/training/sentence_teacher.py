@@ -31,8 +31,9 @@ from model.errors import InputError
 from model.training import command_line
 from model.training.data.batches import NEGATORS
 from model.training.data.corpora import sentences, split_groups
+from model.training.data.list_files import words
 from model.training.data.opinions import PROBABILITIES, opinions
-from model.training.data.preparation import HELD_OUT, evaluated_sentences, reviews, words
+from model.training.data.preparation import HELD_OUT, evaluated_sentences, reviews
 from model.training.data.rated import rated_opinions, rated_texts
 from model.training.data.taught import Taught
 
@@ -57,16 +58,20 @@ class SentenceEncoder:
     def __init__(self, folder: Path, precision: torch.dtype = torch.bfloat16) -> None:
         """InputError where there is no encoder, or no package to load it with."""
         try:
-            from transformers import AutoModel, AutoTokenizer
+            from transformers import AutoConfig, AutoModel, AutoTokenizer
         except ImportError:
             raise InputError(NO_TRANSFORMERS) from None
         try:
             self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            self.network: Any = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+            config: Any = AutoConfig.from_pretrained(folder, local_files_only=True)
+            config.num_hidden_layers = min(config.num_hidden_layers, max(LAYERS))  # what comes after is not read
+            self.network: Any = AutoModel.from_pretrained(
+                folder, config=config, local_files_only=True, use_safetensors=True
+            )
         except (OSError, ValueError):
             raise InputError(NO_ENCODER) from None
         self.network.eval().to(precision)
-        self.layers = [layer for layer in LAYERS if layer <= self.network.config.num_hidden_layers]
+        self.layers = [layer for layer in LAYERS if layer <= config.num_hidden_layers]
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The tokens of sentences."""

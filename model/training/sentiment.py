@@ -21,7 +21,6 @@ from torch.nn import functional as F
 from model.checkpoint import load_checkpoint
 from model.config import Config
 from model.errors import InputError
-from model.loading.checkpoint_files import save_checkpoint
 from model.training import card, command_line, loop
 from model.training.data.batches import NEGATORS, Batch, Batches, Mixture
 from model.training.data.corpora import Corpus, read_examples
@@ -189,19 +188,6 @@ def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
     return (bundled if command_line.has_bundled_data(options) else own).fields(architecture)
 
 
-def average(options: argparse.Namespace) -> None:
-    """The command ``average``: one checkpoint whose weights are the mean of several runs' (Wortsman et al. 2022).
-
-    It makes sense for runs that started from one another. InputError where they are not of one shape.
-    """
-    runs = [load_checkpoint(folder, "cpu") for folder in options.runs]
-    if any(run.config != runs[0].config for run in runs):
-        raise InputError("--runs: found checkpoints of different configs, expected one.")
-    runs[0].model.load_state_dict(loop.mean_weights([run.model.state_dict() for run in runs]))
-    values = dict(runs[-1].card) | {"name": options.out.name, "evaluations": []}
-    save_checkpoint(options.out, runs[0].model, runs[0].tokenizer, values)
-
-
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
@@ -237,13 +223,6 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     command_line.training_options(training, numbers, DATA)
     command_line.schedule_options(training, "cosine")
     training.set_defaults(warm_up=None)  # of the steps, a twentieth: trials are short
-    averaging = add_command(
-        "average", help="the mean of several runs' weights, as a checkpoint", formatter_class=argparse.HelpFormatter
-    )
-    averaging.add_argument(
-        "--runs", type=Path, nargs="+", required=True, help="folders of runs, the last one's card stays"
-    )
-    averaging.add_argument("--out", type=Path, required=True, help="folder for the checkpoint")
     evaluation = add_command("evaluate")
     command_line.evaluation_options(evaluation, "sentiment", DATA)
     evaluation.add_argument("--comparison", default="", help="name of a run that is not the card's own; accuracy only")
@@ -251,7 +230,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> None:
-    command_line.run(parse(), {"train": train, "average": average, "evaluate": evaluate})
+    command_line.run(parse(), {"train": train, "evaluate": evaluate})
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from model.measures.head_scores.score_file import read_head_scores
 from pages.parts.explore import three_changes
 from pages.parts.frame import downloads
 from pages.parts.state.selection import EXAMPLES
+from tests.first_example import FOUND, FOUND_ADDRESS, FOUND_NAME, LOVED
 from tests.pages.test_every_page import SENTENCE, asked, button, component, follow, opened, taken
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.share_picture import ShareWords, share_svg
@@ -22,8 +23,6 @@ from viz.text.swapped_halves import swapped_halves
 
 QUESTION = "Which words does each head look at?"
 SWAPPED = "I loved the film, but it was slow."
-FOUND = (3, 3)  # layer and head
-LOVED = 7
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +57,12 @@ def positive(checkpoint, text=EXAMPLES[0], edits=None) -> str:
 def test_the_title_is_the_word_that_every_word_looks_at_and_the_verdict_stands_under_it(checkpoint):
     app = opened()
     weights = checkpoint.trace(EXAMPLES[0]).encoder.weights()[FOUND]
-    assert weights[:, LOVED].min() > 0.95
     assert (weights.argmax(dim=-1) == LOVED).all()
     assert plain(app.title[0].value) == "Every word looks at “loved”."
     share = weights[:, LOVED].mean()
-    assert 0.995 < share < 1
+    much = "more than 99" if 0.995 < share < 1 else f"{100 * share:.0f}"
     verdict = positive(checkpoint)
-    sentence = f"Layer 4, head 4 gives it more than 99 % of its attention. Verdict: positive {verdict}."
+    sentence = f"{FOUND_NAME} gives it {much} % of its attention. Verdict: positive {verdict}."
     assert plain(app.markdown[0].value) == sentence
     assert QUESTION in asked(app)
 
@@ -96,7 +94,7 @@ def test_one_head_on_is_shown_and_said_and_several_leave_the_picture_on_the_foun
     assert np.abs(np.array(figure(app)["weights"]) - weights).max() <= 1e-6
     assert "head 8" in page_text(app).split(" | ")[0] + app.title[0].value
     app = opened(layer="1", off="1.0-5")
-    assert figure(app)["head"] == "Layer 4, head 4"
+    assert figure(app)["head"] == FOUND_NAME
 
 
 INSIDE = {"layer": "1", "head": "7", "query": "2", "key": "3"}  # as the page Inside a head leaves it in the address
@@ -122,7 +120,7 @@ def test_where_other_heads_are_chosen_than_that_of_the_title_the_sentence_says_s
     }
     for sentence, address in told.items():
         app = opened(**address)
-        assert figure(app)["head"] == "Layer 4, head 4"
+        assert figure(app)["head"] == FOUND_NAME
         assert app.markdown[0].value.endswith(sentence)
     for address in ({}, {"layer": "3"}, {"query": "2"}, {"layer": "1", "off": "1.0-6"}, INSIDE):
         assert "The explorer below" not in opened(**address).markdown[0].value
@@ -161,7 +159,7 @@ def test_muting_swapping_and_forbidding_say_what_they_do_to_the_verdict(checkpoi
 def test_the_button_mutes_the_head_and_gives_it_back(checkpoint):
     app = opened()
     button(app, "Mute this head").click().run()
-    assert app.query_params["muted"] == "3.3"
+    assert app.query_params["muted"] == FOUND_ADDRESS
     muted = positive(checkpoint, edits=Edits(muted=frozenset({HeadSite("encoder", *FOUND)})))
     assert f"Verdict with heads muted: positive {muted}." in page_text(app)
     assert f"its context is set to zero. Before muting: positive {positive(checkpoint)}." in page_text(app)
@@ -317,7 +315,7 @@ def test_the_picture_to_share_is_of_the_head_that_the_title_is_about(address, mo
     svg = share_svg(kind, view, ShareWords(text="", title="", sentence="", address=""))
     assert f"{head}: words above attend" in svg
     if not address:
-        assert (head, view.key) == ("Layer 4, head 4", LOVED)
+        assert (head, view.key) == (FOUND_NAME, LOVED)
 
 
 def test_muting_the_head_of_the_picture_leaves_the_picture_on_it_where_the_others_are_muted_too():
@@ -366,7 +364,7 @@ def test_the_swap_says_what_the_button_leads_to_with_the_method_that_is_chosen()
 
 
 def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_so(checkpoint):
-    app = opened(muted="3.3")
+    app = opened(muted=FOUND_ADDRESS)
     hide = Edits(hidden=frozenset({HiddenKey("encoder", LOVED)}))
     results = [part for part in page_text(app).split(" | ") if "→" in part]
     assert results[-1].startswith(f"**positive {positive(checkpoint)} → {positive(checkpoint, edits=hide)}")

@@ -1,5 +1,6 @@
 """Batches drawn from a corpus: whole texts, runs of sentences, and sentences of certain opinion, mixed."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -70,18 +71,9 @@ class Batches:
         limit = int(rng.choice(self.mixture.lengths, p=self.mixture.shares))
         if limit >= self.max_length:
             return self._whole_texts(rng)
-        runs = self._runs(rng, limit)
-        rows = [self.corpus.crop(first, last)[:limit] for _, first, last in runs]
-        targets = np.stack([self._target(*run) for run in runs])
-        if limit == min(self.mixture.lengths):
-            first = 0
-            for corpus, share in zip(self.known, self.mixture.known_shares, strict=True):
-                chosen = rng.integers(len(corpus), size=int(share * len(runs))).tolist()
-                last = first + len(chosen)
-                rows[first:last] = [corpus.whole(text)[: self.max_length] for text in chosen]
-                targets[first:last] = corpus.targets[chosen]
-                first = last
-        return pad(rows, targets, self.pad_id)
+        pool = max(8, 16 * self.tokens // limit)
+        known = self._known(rng, pool) if limit == min(self.mixture.lengths) else []
+        return self._batch(rng, known + list(self._runs(rng, limit, pool - len(known))))
 
     def _whole_texts(self, rng: np.random.Generator) -> Batch:
         """Whole texts of like length."""
@@ -91,20 +83,32 @@ class Batches:
         rows = [self.corpus.whole(text)[: self.max_length] for text in chosen]
         return pad(rows, np.stack([self._target(text, *self._sentences(text)) for text in chosen]), self.pad_id)
 
-    def _runs(self, rng: np.random.Generator, limit: int) -> list[tuple[int, int, int]]:
-        """Runs of sentences of like length (text, first, last), each from a random start as far as ``limit`` goes."""
-        pool = []
-        for text in rng.integers(len(self.corpus), size=max(8, 4 * self.tokens // limit)).tolist():
+    def _batch(self, rng: np.random.Generator, pool: list[tuple[np.ndarray, np.ndarray]]) -> Batch:
+        """Some of a pool of ids and targets, of like length."""
+        chosen = self._like_length(rng, np.array([len(ids) for ids, _ in pool])).tolist()
+        return pad([pool[at][0] for at in chosen], np.stack([pool[at][1] for at in chosen]), self.pad_id)
+
+    def _known(self, rng: np.random.Generator, pool: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Sentences of known opinion, those of each corpus its share of a pool: ids and targets."""
+        return [
+            (corpus.whole(text)[: self.max_length], corpus.targets[text])
+            for corpus, share in zip(self.known, self.mixture.known_shares, strict=True)
+            for text in rng.integers(len(corpus), size=int(share * pool)).tolist()
+        ]
+
+    def _runs(self, rng: np.random.Generator, limit: int, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Runs of sentences, each from a random start as far as ``limit`` goes: ids and targets."""
+        for text in rng.integers(len(self.corpus), size=count).tolist():
             start, end = self._sentences(text)
             first = int(rng.integers(start, end))
             reach = int(np.searchsorted(self.corpus.bounds, self.corpus.bounds[first] + limit, side="right")) - 1
-            pool.append((text, first, min(max(reach, first + 1), end)))
-        lengths = np.array([self.corpus.bounds[last] - self.corpus.bounds[first] for _, first, last in pool])
-        return [pool[number] for number in self._like_length(rng, lengths.clip(max=limit))]
+            last = min(max(reach, first + 1), end)
+            yield self.corpus.crop(first, last)[:limit], self._target(text, first, last)
 
     def _like_length(self, rng: np.random.Generator, lengths: np.ndarray) -> np.ndarray:
         """Neighbours in order of length, as many as a batch holds, so that little of it is padding."""
-        order = lengths.argsort(kind="stable")
+        order = rng.permutation(len(lengths))  # those of one length in no order
+        order = order[lengths[order].argsort(kind="stable")]
         last = int(rng.integers(len(order)))
         count = max(1, self.tokens // max(1, int(lengths[order[last]])))
         return order[max(0, last + 1 - count) : last + 1]

@@ -1,5 +1,6 @@
 """The text files in lists/: words, patterns and sentences, under headings. lists/README.md describes the format."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -56,3 +57,8 @@ def heading_of(line: str, where: str) -> str:
     if not line.endswith("]") or not name:
         raise InputError(f"{where}: found {printable(line)}, expected a heading such as [name].")
     return name
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text, whatever their case and the marks between them."""
+    return tuple(re.findall(r"[a-z0-9]+", text.lower()))

@@ -1,6 +1,5 @@
 """From files to what training reads: a tokenizer, and corpora to train on and to validate with."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from safetensors.numpy import load_file, save_file
 from model.errors import InputError
 from model.tokenizer import Tokenizer
 from model.training.data.corpora import MISREAD, Corpus, Example, read_examples, sentences, split_groups
-from model.training.data.list_files import read_lists
+from model.training.data.list_files import read_lists, words
 from model.training.data.opinions import PROBABILITIES, opinions
 from model.training.data.phrases import phrases
 from model.training.data.rated import rated_opinions, rated_texts
@@ -149,11 +148,6 @@ def known_sentences(tokenizer: Tokenizer, rated: Sequence[Path], taught: Sequenc
 def evaluated_sentences() -> set[tuple[str, ...]]:
     """The words of the sentences to evaluate with, which training must not meet."""
     return {words(text) for name in EVALUATED for texts in read_lists(name).values() for text in texts}
-
-
-def words(text: str) -> tuple[str, ...]:
-    """The words of a text, whatever their case and the marks between them."""
-    return tuple(re.findall(r"[a-z0-9]+", text.lower()))
 
 
 def one_hot(labels: list[int], count: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Sentences in two languages: read, turned into ids, and dealt out in batches of like length."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
@@ -16,7 +16,7 @@ from model.errors import InputError
 from model.tokenizer import START_ID, Tokenizer
 from model.training.data.corpora import lines, split_groups
 from model.training.data.id_rows import IdRows, PreparedRows, kept_in, padded
-from model.training.data.list_files import read_lists
+from model.training.data.list_files import read_lists, words
 
 TATOEBA = "{split}.en-fr.tsv.gz"
 # So that a text of several sentences is translated to its end, some pairs are joined to longer ones (Kondo et al. 2021,
@@ -28,6 +28,10 @@ CASUAL_SHARE = 0.04  # of the pairs come once more, as people type who are in a 
 # spells a new one wrong. So some pairs come once more with others.
 NAMED = {"Tom": "he", "Mary": "she"}  # whom other names of a list stand for
 RENAMED_SHARE = 0.05  # of all pairs, drawn from those in which a name stands on both sides
+# In 163,026 pairs "How are you?" stands twelve times with nothing after it, and hundreds of times before a word that
+# makes "How" mean "à quel point". So some pairs greet, put together from those of greetings.txt.
+GREETED_SHARE, GREETING_FIRST = 0.02, 0.75  # of all pairs; of these, with a greeting before what is said
+MARKS = ((", ", ", "), ("! ", " ! "), (". ", ". "), (" ", ", "))  # between both, as they are typed, and in French
 YEAR = re.compile(r"\b(1[0-9]|20)[0-9]{2}\b")
 YEARS, REDATED = (1000, 2100), 8  # the first and the end; pairs that one with a year gives
 
@@ -82,7 +86,40 @@ def augmented(pairs: list[Pair], seed: int = 0) -> list[Pair]:
     for count in rng.integers(2, MOST_JOINED + 1, size=int(JOINED_SHARE * len(pairs))).tolist():
         some = [pairs[number] for number in rng.integers(len(pairs), size=count).tolist()]
         joined.append(Pair(" ".join(pair.source for pair in some), " ".join(pair.target for pair in some)))
-    return [*pairs, *typed, *joined, *renamed(pairs, rng), *redated(pairs, rng)]
+    greeted = greetings(int(GREETED_SHARE * len(pairs)), rng)
+    return [*pairs, *typed, *joined, *renamed(pairs, rng), *redated(pairs, rng), *greeted]
+
+
+def greetings(count: int, rng: np.random.Generator) -> Iterator[Pair]:
+    """What people say when they meet, most of it behind a greeting of the same register; none to evaluate with."""
+    evaluated = {words(text) for texts in read_lists("translations").values() for text in texts}
+    for _ in range(count):
+        pair = greeting(rng)
+        if words(pair.source) not in evaluated:
+            yield pair
+
+
+def greeting(rng: np.random.Generator) -> Pair:
+    """One of them."""
+    lists, register = read_lists("greetings"), rng.choice(("formal", "casual"))
+    said = drawn(lists[f"said, {register}"], rng)
+    if rng.random() >= GREETING_FIRST:
+        return said
+    first, marks = drawn(lists[f"greetings, {register}"], rng), MARKS[rng.integers(len(MARKS))]
+    return Pair(*(behind(*one) for one in zip(first, said, marks, strict=True)))
+
+
+def drawn(entries: Sequence[str], rng: np.random.Generator) -> Pair:
+    """A pair of a list, "Hello, {name} = Bonjour, {name}", with somebody's name in it."""
+    name = str(rng.choice(read_lists("names")[rng.choice(tuple(NAMED.values()))]))
+    source, target = str(rng.choice(entries)).replace("{name}", name).split(" = ")
+    return Pair(source, target)
+
+
+def behind(first: str, then: str, mark: str) -> str:
+    """One after the other, with a mark between."""
+    small = mark in (", ", " ") and not then.startswith("I'")
+    return first + mark + (then[0].lower() + then[1:] if small else then)
 
 
 def renamed(pairs: list[Pair], rng: np.random.Generator) -> Iterator[Pair]:

@@ -10,6 +10,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from model import Edits, HeadSite, HiddenKey, load_checkpoint
+from tests.first_example import FOUND, FOUND_ADDRESS, LOVED, SLOW
 from tests.running import (
     answered,
     comes_true,
@@ -26,8 +27,6 @@ from tests.running import (
 from viz.sentences.curve_look import LOOK
 
 SENTENCE = "The film was slow, but I loved it."
-FOUND = (3, 3)  # layer and head
-SLOW, LOVED = 3, 7
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +83,7 @@ def test_the_curves_have_the_weights_of_the_found_head(browser, address, weights
         for one in drawn:
             assert one["weight"] == pytest.approx(head[one["query"], one["key"]], abs=1e-6)
             assert one["wide"] == pytest.approx(LOOK.width(one["weight"] / float(head.max()), len(head)), abs=1e-4)
-        assert numbers(page, "columns")[LOVED] == "mean >99"
+        assert numbers(page, "columns")[LOVED] == f"mean {in_percent(float(head[:, LOVED].mean()))}"
 
 
 def test_a_stronger_weight_is_drawn_wider_and_stronger(browser, address, weights):
@@ -219,7 +218,7 @@ def test_the_explorer_asks_nothing_until_a_press_is_answered(browser, address):
     with visitor(browser) as page:
         messages: list[str] = []
         page.on("websocket", lambda socket: note_messages(socket, messages))
-        open_page(page, address, "Explore", head="3", layer="3", muted="3.3")
+        open_page(page, address, "Explore", head=str(FOUND[1]), layer=str(FOUND[0]), muted=FOUND_ADDRESS)
         picture_shown(page)
         messages.clear()
         page.locator(".headlight").evaluate(PRESS_AND_POINT)
@@ -353,7 +352,7 @@ def test_two_presses_at_one_place_mute_the_head_and_give_it_back(browser, addres
             with answered(page):
                 page.mouse.click(*middle)
             expect(button).to_have_text(label)
-            assert ("muted=3.3" in page.url) == muted
+            assert (f"muted={FOUND_ADDRESS}" in page.url) == muted
             assert button.bounding_box() == pytest.approx(box, abs=1)
 
 

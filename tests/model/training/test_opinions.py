@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from model import load_checkpoint
+from model.training.data.list_files import words
 from model.training.data.opinions import PROBABILITIES, opinions
 from model.training.data.phrases import phrases
-from model.training.data.preparation import NEUTRAL_TIMES, evaluated_sentences, known_sentences, words
+from model.training.data.preparation import NEUTRAL_TIMES, evaluated_sentences, known_sentences
 
 WRITTEN = {heading: opinions(heading) for heading in PROBABILITIES}
 HELD_OUT = {heading: opinions(heading, kept=False) for heading in PROBABILITIES}

@@ -69,6 +69,7 @@ def test_every_file_of_lists_can_be_read() -> None:
         "beginnings",
         "everyday",
         "facts",
+        "greetings",
         "names",
         "negations",
         "neutral",

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from model import InputError
 from model.tokenizer import Tokenizer
 from model.training import sentiment
 from model.training.data.batches import Batches, Mixture
 from model.training.data.corpora import Example
-from model.training.data.preparation import evaluated_sentences, label_corpus, words
+from model.training.data.list_files import words
+from model.training.data.preparation import evaluated_sentences, label_corpus
 from model.training.data.rated import rated_opinions, rated_sentences, rated_texts
 
 
@@ -81,19 +83,32 @@ def test_shares_of_the_shortest_examples_are_sentences_of_known_opinion() -> Non
     tokenizer = Tokenizer.train_word_pieces(iter(["text one two"] * 20), 60)
     texts, first, second = (
         label_corpus(tokenizer, [Example(text=text, label=label, group=text)] * 4, ("bad", "good"))
-        for text, label in (("text text text", "bad"), ("one", "good"), ("two", "good"))
+        for text, label in (("text", "bad"), ("one", "good"), ("two", "good"))
     )
     batches = Batches(
         corpus=texts,
         mixture=Mixture(lengths=(8, 64), shares=(1.0, 0.0), known_shares=(0.5, 0.25)),
         max_length=64, tokens=64, pad_id=0, seed=0, known=(first, second),
     )  # fmt: skip
-    batch = batches.at(0)
-    ids = batch.ids[:, 0].tolist()
-    one, two, text = (corpus.ids[0] for corpus in (first, second, texts))
-    count = len(ids)
-    assert ids == [one] * (count // 2) + [two] * (count // 4) + [text] * (count - count // 2 - count // 4)
-    assert batch.targets[:, 1].tolist() == [float(number != text) for number in ids]
+    made = [batches.at(step) for step in range(200)]
+    ids = torch.cat([batch.ids[:, 0] for batch in made])
+    one, two, text = (int(corpus.ids[0]) for corpus in (first, second, texts))
+    assert float((ids == one).float().mean()) == pytest.approx(0.5, abs=0.02)
+    assert float((ids == two).float().mean()) == pytest.approx(0.25, abs=0.02)
+    assert torch.equal(torch.cat([batch.targets[:, 1] for batch in made]), (ids != text).float())
+
+
+def test_sentences_of_known_opinion_stand_beside_runs_of_their_length() -> None:
+    tokenizer = Tokenizer.train_word_pieces(iter(["text one two"] * 20), 60)
+    texts, known = (
+        label_corpus(tokenizer, [Example(text=" ".join([word] * n), label="good", group=str(n)) for n in (1, 2, 8)],
+        ("bad", "good")) for word in ("text", "one")
+    )  # fmt: skip
+    mixture = Mixture(lengths=(8, 64), shares=(1.0, 0.0), known_shares=(0.5,))
+    batches = Batches(corpus=texts, mixture=mixture, max_length=64, tokens=64, pad_id=0, seed=0, known=(known,))
+    masks = [batches.at(step).padding_mask for step in range(200)]
+    # A row of one token stands among rows of eight with seven fillers: a third of all, put together at random, is real.
+    assert sum(int(mask.sum()) for mask in masks) > 0.8 * sum(mask.numel() for mask in masks)
 
 
 def test_sentences_to_evaluate_with_are_known_by_their_words() -> None:

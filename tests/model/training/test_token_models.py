@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -23,13 +24,14 @@ from model.training import distributed, language, loop, next_token, optimisers, 
 from model.training.command_line import Command
 from model.training.data.books import Book, Windows, parts, rows_of, split
 from model.training.data.id_rows import load_rows
-from model.training.data.list_files import read_lists
+from model.training.data.list_files import read_lists, words
 from model.training.data.sentence_pairs import (
     Pair,
     PairBatches,
     Parallel,
     augmented,
     casual,
+    greetings,
     parallel,
     read_pairs,
     redated,
@@ -87,7 +89,7 @@ def test_training_on_ones_own_file_gives_a_checkpoint_that_writes(task: ModuleTy
 def test_a_killed_run_goes_on_to_the_same_result(
     task: ModuleType, optimiser: str, data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    more = ("--steps", "12", "--averaged", "2", "--optimiser", optimiser)
+    more = ("--steps", "12", "--optimiser", optimiser)
     train(task, data[task], tmp_path / "whole", *more)
     update, calls = loop.update, list[int]()
 
@@ -110,7 +112,7 @@ def test_a_killed_run_goes_on_to_the_same_result(
 
 @pytest.mark.parametrize("task", TASKS)
 def test_training_lowers_the_loss(task: ModuleType, data, tmp_path: Path) -> None:
-    train(task, data[task], tmp_path / "out", "--steps", "40", "--rate", "0.01", "--averaged", "1")
+    train(task, data[task], tmp_path / "out", "--steps", "40", "--rate", "0.01")
     rows = curve(tmp_path / "out")
     assert float(rows[-1]["validation_loss"]) < 0.7 * float(rows[0]["validation_loss"])
 
@@ -200,16 +202,6 @@ def test_two_processes_give_the_curve_of_one(task: ModuleType, data, tmp_path: P
     assert "2 processes" in load_checkpoint(two).card["training"]["machine"]
 
 
-def test_the_mean_of_recent_states_is_kept_and_older_ones_are_not(tmp_path: Path) -> None:
-    model, recent = torch.nn.Linear(1, 1, bias=False), loop.Recent(tmp_path / "recent", 3, start=0)
-    for step, value in enumerate((1.0, 4.0, 6.0, 8.0), start=1):
-        torch.nn.init.constant_(model.weight, value)
-        mean = recent.mean(model, step)
-    assert [parameter.item() for parameter in mean.parameters()] == [6.0]
-    assert model.weight.item() == 8.0
-    assert [path.stem for path in loop.Recent(tmp_path / "recent", 3, start=3).files()] == ["2", "3"]
-
-
 def test_the_rate_falls_as_one_over_the_root_of_the_step() -> None:
     schedule = loop.Schedule(steps=1000, peak_rate=2.0, warm_up=100, decay="inverse-root")
     assert [schedule.rate(step) for step in (49, 99, 399)] == pytest.approx([1.0, 2.0, 1.0])
@@ -296,9 +288,33 @@ def test_hurried_and_joined_pairs_come_on_top_of_the_others() -> None:
     more = augmented(pairs)
     assert more[:100] == pairs
     assert {pair.source for pair in more[100:104]} <= {casual(pair.source) for pair in pairs}
-    assert len(more) == 109
-    assert all(pair.source.count("?") == pair.target.count("?") > 1 for pair in more[104:])
+    assert all(pair.source.count("?") == pair.target.count("?") > 1 for pair in more[104:109])
+    assert len(more) == 111, "two greet"
     assert casual("Well... I DO!") == "well... i do"
+
+
+def test_greetings_are_put_together_the_same_on_both_sides_without_those_to_evaluate_with() -> None:
+    made = list(greetings(3000, np.random.default_rng(0)))
+    evaluated = {words(text) for texts in read_lists("translations").values() for text in texts}
+    assert not evaluated & {words(pair.source) for pair in made}
+    assert len(made) < 3000
+    names = {name for some in read_lists("names").values() for name in some}
+    marks = set[str]()
+    for pair in made:
+        assert "{" not in pair.source + pair.target
+        assert {word for word in words_as_written(pair.source) if word in names} == {
+            word for word in words_as_written(pair.target) if word in names
+        }
+        assert not ("Salut" in pair.target and "vous" in pair.target), "one register"
+        marks |= {mark for mark in (", ", "! ", ". ") if mark in pair.source}
+    assert marks == {", ", "! ", ". "}
+    behind_hello = [pair for pair in made if pair.source.startswith("Hello, how are you")]
+    assert behind_hello
+    assert all(", comment" in pair.target or ", ça va" in pair.target for pair in behind_hello)
+
+
+def words_as_written(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
 
 
 def test_some_pairs_come_again_with_another_name_the_same_on_both_sides() -> None:

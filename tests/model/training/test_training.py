@@ -214,19 +214,6 @@ def test_prediction_in_batches_equals_one_text_at_a_time(opinions: Path, tmp_pat
         assert np.exp(row) == pytest.approx(list(checkpoint.classify(example.text).values()), abs=1e-5)
 
 
-def test_an_average_has_the_mean_of_the_weights_and_can_be_started_from(opinions: Path, tmp_path: Path) -> None:
-    prepared = ("--prepared", str(tmp_path / "prepared"))
-    runs = [train(opinions, tmp_path / seed, "--steps", "2", "--seed", seed, *prepared) for seed in ("1", "2")]
-    mean = tmp_path / "mean"
-    sentiment.average(sentiment.parse(["average", "--runs", *map(str, runs), "--out", str(mean)]))
-    one, two = map(weights, runs)
-    for name, weight in weights(mean).items():
-        assert torch.allclose(weight, (one[name] + two[name]) / 2, atol=1e-3)
-        assert not torch.equal(one[name], two[name]) or "norm" in name or "bias" in name
-    on = train(opinions, tmp_path / "on", "--steps", "1", "--rate", "1e-9", "--start", str(mean), *prepared)
-    assert all(torch.allclose(weights(on)[name], weight, atol=1e-3) for name, weight in weights(mean).items())
-
-
 def test_rows_are_padded_at_the_end() -> None:
     batch = pad([np.array([3, 4, 5], np.int32), np.array([6], np.int32)], np.eye(2, dtype=np.float32), 0)
     assert batch.ids.tolist() == [[3, 4, 5], [6, 0, 0]]
