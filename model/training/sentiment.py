@@ -8,6 +8,7 @@ DIR holds the Large Movie Review Dataset as train.jsonl.gz, test.jsonl.gz and un
 """
 
 import argparse
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -30,6 +31,7 @@ from model.training.precision import device_of, matrix_products
 
 DATA = "folder of the film reviews, or a CSV or JSONL file"
 UNKNOWN_ID = 1
+NGRAMS = "ngrams"  # the labels of the linear classifier, as a part to train without
 NOTHING_TO_SPARE = 64  # tokens
 # Of the examples of up to 32 tokens: sentences put together, written whole, rated by people, labelled by a teacher.
 KNOWN_SHARES = {"phrases": 0.25, "opinions": 0.35, "rated": 0.15}
@@ -90,14 +92,31 @@ def build_config(options: argparse.Namespace, prepared: Prepared) -> Config:
 
 
 def mixture(options: argparse.Namespace, prepared: Prepared) -> Mixture:
-    """Whole texts only, unless a teacher knows what a part of a text says."""
-    if prepared.training.evidence is None:
+    """Whole texts only, unless there are sentences of known opinion."""
+    if not prepared.known:
         return Mixture(lengths=(options.max_length,), shares=(1.0,))
     shortest, short = options.short_shares
     shares = (shortest, short, 1 - shortest - short)
     of = known_shares(taught="taught" in prepared.known)
     known = tuple(of[name] for name in prepared.known)
     return Mixture(lengths=(32, 128, options.max_length), shares=shares, known_shares=known)
+
+
+def left_out(prepared: Prepared, parts: Collection[str]) -> Prepared:
+    """What was prepared without some parts of it: to measure what they bring. InputError where one is not there."""
+    training = prepared.training
+    there = {*prepared.known, *([] if training.evidence is None else [NGRAMS])}
+    for part in parts:
+        if part not in there:
+            raise InputError(f"--without: found {part!r}, expected one of {', '.join(sorted(there))}.")
+    if (
+        NGRAMS in parts
+    ):  # reviews that people labelled come first; no runs of sentences but with the label of their review
+        labelled = int((training.targets.max(axis=1) == 1).cumprod().sum())
+        bounds, targets = training.text_bounds[: labelled + 1], training.targets[:labelled]
+        training = replace(training, text_bounds=bounds, targets=targets, evidence=None)
+    known = {name: corpus for name, corpus in prepared.known.items() if name not in parts}
+    return replace(prepared, training=training, known=known)
 
 
 def known_shares(*, taught: bool) -> dict[str, float]:
@@ -157,7 +176,8 @@ def measure(model: nn.Module, config: Config, corpus: Corpus) -> loop.Validation
 
 def train(options: argparse.Namespace) -> None:
     """The command ``train``: prepare, train, write the checkpoint."""
-    prepared = command_line.prepared_data(options, partial(prepare, rated=options.rated, taught=options.taught))
+    prepare_all = partial(prepare, rated=options.rated, taught=options.taught)
+    prepared = left_out(command_line.prepared_data(options, prepare_all), options.without)
     if options.warm_up is None:
         options.warm_up = options.steps // 20
     config = build_config(options, prepared)
@@ -181,6 +201,7 @@ def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
     pieces = f"{config.vocabulary:,} word pieces"
     architecture = card.architecture(config, pieces, "mean over the tokens", "linear classifier")
     there = {"phrases", "opinions", *(["rated"] if options.rated else []), *(["taught"] if options.taught else [])}
+    there -= set(options.without)
     shares = {name: share for name, share in known_shares(taught=bool(options.taught)).items() if name in there}
     bundled = replace(
         BUNDLED, data=[REVIEWS, *(KNOWN[name] | {"use": USE.format(share)} for name, share in shares.items())]
@@ -216,6 +237,10 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     training.add_argument(
         "--taught", type=Path, nargs="+", default=(),
         help="sentences that a teacher labelled (film reviews only): sentence_teacher.py",
+    )  # fmt: skip
+    training.add_argument(
+        "--without", nargs="+", default=(), metavar="PART",
+        help=f"leave parts out, to measure what they bring: {', '.join([*KNOWN, NGRAMS])} (film reviews only)",
     )  # fmt: skip
     numbers: dict[str, int | float] = {"seed": 0, "steps": 8000, "every": 500, "vocabulary": 16000, "width": 128}
     numbers |= {"heads": 8, "layers": 4, "hidden": 512, "max-length": 512, "batch-tokens": 6144}

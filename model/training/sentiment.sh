@@ -11,12 +11,12 @@ python=${PYTHON:-python}
 mkdir -p runs
 
 label="$python -m model.training.sentence_teacher label --encoder $5 --rated $3 $4"
-[ -f runs/reviews.tsv ] || { $label --reviews "$1" --most 147456 --out runs/part.tsv && mv runs/part.tsv runs/reviews.tsv; }
+[ -f runs/reviews.tsv ] || { $label --reviews "$1" --most 98304 --out runs/part.tsv && mv runs/part.tsv runs/reviews.tsv; }
 [ -f runs/negated.tsv ] || {
     $label --reviews "$1" --negated --seed 1 --most 73728 --out runs/part.tsv && mv runs/part.tsv runs/negated.tsv
 }
 [ -f runs/tatoeba.tsv ] || {
-    $label --texts "$2/train.en-fr.tsv.gz" "$2/train.en-de.tsv.gz" --most 73728 --out runs/part.tsv &&
+    $label --texts "$2/train.en-fr.tsv.gz" "$2/train.en-de.tsv.gz" --most 49152 --out runs/part.tsv &&
         mv runs/part.tsv runs/tatoeba.tsv
 }
 

@@ -15,6 +15,7 @@ from transformers import BertConfig, BertModel, BertTokenizer
 from model import InputError
 from model.tokenizer import Tokenizer
 from model.training import sentence_teacher, sentiment
+from model.training.data.corpora import Corpus
 from model.training.data.preparation import Prepared, known_sentences
 from model.training.data.taught import Taught, taught_sentences
 from model.training.sentence_teacher import SentenceEncoder, SentenceTeacher, batches_of, fresh, review_sentences
@@ -167,3 +168,22 @@ def test_the_classifier_reads_the_labels_as_probabilities_in_a_share_of_their_ow
     corpus = type(training)(**vars(training) | {"evidence": evidence})
     prepared = Prepared(tokenizer=tokenizer, labels=("n", "p"), training=corpus, validation=corpus, known=known)
     assert sentiment.mixture(options, prepared).known_shares == (0.1, 0.25, 0.5)
+
+
+def test_what_is_left_out_is_not_trained_on_and_the_rest_is() -> None:
+    tokenizer = Tokenizer.train_word_pieces(iter(["a good day . a bad film"] * 20), 60)
+    targets = np.array([[0.0, 1.0], [1.0, 0.0], [0.3, 0.7]], np.float32)  # two of people
+    texts, evidence = [["A good day."], ["A bad film."], ["A film."]], np.ones((3, 2), np.float32)
+    known = {name: Corpus.build(tokenizer, [["fine"]], targets[:1]) for name in ("phrases", "opinions")}
+    training = Corpus.build(tokenizer, texts, targets, evidence)
+    prepared = Prepared(tokenizer=tokenizer, labels=("n", "p"), training=training, validation=training, known=known)
+    assert list(sentiment.left_out(prepared, ["phrases"]).known) == ["opinions"]
+    assert sentiment.left_out(prepared, ["phrases"]).training is training
+    people = sentiment.left_out(prepared, ["ngrams"]).training
+    assert people.targets.tolist() == targets[:2].tolist()
+    assert (len(people), people.evidence) == (2, None)
+    options = sentiment.parse(["train", "--data", "d", "--out", "o", "--without", "ngrams", "phrases"])
+    without = sentiment.left_out(prepared, options.without)
+    assert sentiment.mixture(options, without).known_shares == (0.35,)
+    with pytest.raises(InputError, match=r"--without: found 'taught', expected one of ngrams, opinions, phrases\."):
+        sentiment.left_out(prepared, ["taught"])
