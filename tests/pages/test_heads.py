@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Checkpoint, Edits, HeadSite, load_checkpoint
 from model.checkpoint import CHECKPOINTS
-from model.measures.causes.ablation import head_ablation, mean_contexts
+from model.measures.causes.ablation import mean_contexts
 from model.measures.causes.contributions import logit_parts
 from model.measures.causes.stream_parts import Part
 from model.measures.head_scores.score_file import read_head_scores
@@ -28,6 +28,15 @@ from viz.tokens import decimal, percent
 
 PAGE = "heads.py"
 TEXT = "The film was slow, but I loved it."
+TRANSLATED = (
+    "The good actor was good until the end.",
+    "I would have gone if you had asked me.",
+    "The old man who lives here never says what he thinks.",
+    "She would rather stay at home than go to the party with him.",
+    "It was so cold that nobody wanted to leave the house.",
+    "He was told to wait until the others had left.",
+    "There is nothing that I like more than a good book.",
+)
 ONE_ENOUGH, TWO_ENOUGH = "The good actor was good until the end.", "It is far from perfect."  # heads
 
 
@@ -116,11 +125,9 @@ def test_so_many_heads_as_are_said_to_be_enough_keep_the_answer(text):
 
     needed = 32 - max(count for count in range(33) if share(count) > 1 / 2)
     app = opened(PAGE, text=text)
-    enough = {
-        1: "The head with the largest effect is enough",
-        2: "The 2 heads with the largest effect, for the answer or against it, are enough",
-    }
-    assert f"{enough[needed]}: with all others muted, the answer stays." in text_of(app)
+    several = f"The {needed} heads with the largest effect, for the answer or against it, are enough"
+    enough = "The head with the largest effect is enough" if needed == 1 else several
+    assert (f"{enough}: with all others muted, the answer stays." in text_of(app)) == (needed > 0)
     curve = [row["value"] for row in chart_rows(app, "count")]
     assert len(curve) == 33
     assert curve[20] == pytest.approx(share(20), abs=1e-5)
@@ -226,35 +233,38 @@ def test_the_file_has_every_head_with_all_digits(sentiment):
 
 
 def test_a_head_that_turns_the_answer_comes_before_larger_effects_and_its_cell_is_marked():
-    text = "The good actor was good until the end."
-    app = opened(PAGE, checkpoint="translate-en-fr", text=text, attention="encoder")
     checkpoint = load_checkpoint("translate-en-fr")
-    trace: Any = checkpoint.trace(text)
-    ablation = head_ablation(checkpoint, trace)
-    changes = {
-        (site.layer, head): abs(float(said.probability[head] - ablation.before.probability))
-        for site, said in ablation.after.items()
-        for head in range(len(said.turned))
-        if site.stack == "encoder" and said.turned[head]
-    }
+    text, changes = next((text, turning) for text in TRANSLATED if (turning := turning_heads(checkpoint, text)))
+    app = opened(PAGE, checkpoint="translate-en-fr", text=text, attention="encoder")
     most = max(changes, key=lambda site: changes[site])
     assert f"Without head {most[1] + 1} of layer {most[0] + 1}" in text_of(app)
 
 
-def test_what_is_written_without_the_head_of_the_title_is_said_and_which_head_has_a_larger_effect():
-    """Of this sentence a head of the encoder turns a token that has not the largest effect."""
-    text, checkpoint = "I would have gone if you had asked me.", load_checkpoint("translate-en-fr")
-    said = text_of(opened(PAGE, checkpoint="translate-en-fr", text=text, attention="encoder"))
+def turning_heads(checkpoint: Checkpoint, text: str) -> dict[tuple[int, int], float]:
+    """The heads of the encoder without which the translator writes something else, and the size of their effect."""
     trace = checkpoint.trace(text)
     changes, outcome = measured(checkpoint, trace, "encoder"), outcome_of(checkpoint, trace)
     edits = {site: Edits(muted=frozenset([HeadSite("encoder", *site)])) for site in np.ndindex(*changes.shape)}
-    turned = {
-        site: abs(changes[site])
+    return {
+        (site[0], site[1]): abs(float(changes[site]))
         for site, without in edits.items()
         if answers_otherwise(outcome, checkpoint.trace_again(trace, without))
     }
-    site, largest = max(turned, key=turned.__getitem__), np.unravel_index(np.abs(changes).argmax(), changes.shape)
-    assert site != largest
+
+
+def test_what_is_written_without_the_head_of_the_title_is_said_and_which_head_has_a_larger_effect():
+    """Of one of the texts a head of the encoder turns a token that has not the largest effect."""
+    checkpoint = load_checkpoint("translate-en-fr")
+    for text in TRANSLATED:
+        turned, trace = turning_heads(checkpoint, text), checkpoint.trace(text)
+        changes = np.abs(measured(checkpoint, trace, "encoder"))
+        site = max(turned, key=turned.__getitem__, default=None)
+        if site is not None and changes[site] < changes.max():
+            break
+    else:
+        pytest.fail("of every text the head with the largest effect turns it, or none does")
+    edits = {site: Edits(muted=frozenset([HeadSite("encoder", *site)]))}
+    said = text_of(opened(PAGE, checkpoint="translate-en-fr", text=text, attention="encoder"))
     assert said.startswith(f"Without head {site[1] + 1} of layer {site[0] + 1} of the encoder self-attention, ")
     traces: Any = trace, checkpoint.trace(text, edits=edits[site])
     written = [checkpoint.tokenizer.decode(each.decoder.ids.tolist()).strip() for each in traces]
@@ -332,7 +342,8 @@ def test_heads_muted_together_are_replaced_as_the_page_says():
     app = opened(PAGE, text=TEXT, layer="2", head="5", muted="2.5", baseline="mean")
     assert "Muted: head 6 of layer 3, with its mean in this text in its place." in text_of(app)
     mean = Edits(averaged=frozenset([HeadSite("encoder", 2, 5)]))
-    assert f"→ {100 * load_checkpoint('sentiment').classify(TEXT, mean)['positive']:.1f} %" in text_of(app)
+    after = 100 * load_checkpoint("sentiment").classify(TEXT, mean)["positive"]
+    assert re.search(rf"→ ({after:.1f}|{after:.2f}) %", text_of(app).replace("\u00a0", " "))
     app = opened(PAGE, text=TEXT, layer="2", head="5", muted="1.0_2.5", baseline="reference")
     checkpoint = load_checkpoint("sentiment")
     means = mean_contexts(checkpoint, head_effects.example_passes(checkpoint).values())

@@ -8,6 +8,7 @@ import pytest
 from model import load_checkpoint
 from model.measures.whole_head import WholeHead, whole_head
 from tests import tiny
+from tests.first_example import FOUND, LOVED
 
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "encoder": ("encoder", {}),
@@ -82,6 +83,7 @@ def test_a_head_that_is_not_there_is_refused():
 
 def test_the_head_of_the_app_gives_all_to_loved():
     encoder: Any = load_checkpoint("sentiment").trace("The film was slow, but I loved it.").encoder
-    head = whole_head(encoder.blocks[3].self_attention, 3)
-    assert head.weights.mean(axis=0)[7] > 0.99
-    assert np.allclose(head.context, head.value[7], atol=0.1)
+    layer, number = FOUND
+    head = whole_head(encoder.blocks[layer].self_attention, number)
+    assert head.weights.mean(axis=0)[LOVED] > 0.9
+    assert np.allclose(head.context, head.weights @ head.value, atol=1e-5)

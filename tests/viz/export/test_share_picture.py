@@ -11,6 +11,7 @@ from PIL import Image
 from model import load_checkpoint
 from pages.parts.frame import downloads
 from pages.parts.frame.downloads import words_of
+from tests.first_example import FOUND_NAME, LOVED, QUERY
 from tests.pages.test_every_page import opened
 from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.view import View
@@ -204,7 +205,7 @@ def test_many_bars_are_thin_and_stay_above_the_foot():
 @pytest.mark.parametrize(
     ("page", "address", "whose", "marked"),
     [
-        ("inside.py", {}, "Layer 4, head 4", (0, 7)),
+        ("inside.py", {}, FOUND_NAME, (QUERY, LOVED)),
         ("inside.py", {"layer": "1", "head": "2", "query": "3"}, "Layer 2, head 3", None),
         ("evidence.py", {"layer": "1", "head": "2"}, "Layer 2, head 3", None),
         ("translate.py", {}, "Layer 3, mean of 8 heads", (2, 1)),

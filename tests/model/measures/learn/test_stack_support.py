@@ -48,7 +48,7 @@ def test_without_residuals_the_tokens_of_the_trained_model_become_one():
     checkpoint: Any = load_checkpoint("sentiment", device="cpu")
     sites = [SublayerSite("encoder", layer, kind) for layer in range(4) for kind in ("self", "feed-forward")]
     bare = spread_by_layer(checkpoint.trace(TEXT, edits=Edits(without_residual=frozenset(sites))).encoder)
-    assert bare[-1] < 1e-6 < 0.1 < spread_by_layer(checkpoint.trace(TEXT).encoder)[-1]
+    assert bare[-1] < 1e-5 < 0.1 < spread_by_layer(checkpoint.trace(TEXT).encoder)[-1]
 
 
 def test_a_deep_fresh_stack_keeps_its_tokens_apart_by_its_residuals_alone():
