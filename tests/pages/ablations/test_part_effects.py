@@ -127,7 +127,14 @@ def test_a_model_without_a_head_is_followed_by_its_last_vectors():
 
 def least_shuffled(checkpoint: Any) -> str:
     """The text whose verdict changes least where positions are shuffled, by less than a title can say."""
-    texts = ("I loved it.", "I loved this film.", "It was wonderful.", "A wonderful film.", "Wonderful!", "Excellent!")
+    texts = (
+        "I loved it.",
+        "I loved this film.",
+        "A wonderful film.",
+        "It was wonderful from the first scene to the last.",
+        "I loved every minute of this wonderful film.",
+        "This is the best film that I have ever seen.",
+    )
 
     def change(text: str) -> float:
         before, after = (checkpoint.classify(text, edits)["positive"] for edits in (Edits(), ENCODER["shuffle"]))
