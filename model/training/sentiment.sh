@@ -1,5 +1,5 @@
 #!/bin/sh
-# From nothing to model/training/next/sentiment, which is to become checkpoints/sentiment: a pretrained encoder labels
+# From nothing to docs/next/sentiment, which is to become checkpoints/sentiment: a pretrained encoder labels
 # sentences of reviews and of Tatoeba, an hour and a half on one core with AVX-512, and two trainings, an hour and a half
 # on two busy ones.
 #     sh model/training/sentiment.sh REVIEWS TATOEBA RATED WORDS ENCODER
