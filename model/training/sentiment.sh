@@ -1,7 +1,6 @@
 #!/bin/sh
-# From nothing to docs/next/sentiment, which is to become checkpoints/sentiment: a pretrained encoder labels
-# sentences of reviews and of Tatoeba, an hour and a half on one core with AVX-512, and two trainings, an hour and a half
-# on two busy ones.
+# From nothing to checkpoints/sentiment: a pretrained encoder labels sentences of reviews and of Tatoeba, an hour and a
+# half on one core with AVX-512, and two trainings, an hour and a half on two busy ones.
 #     sh model/training/sentiment.sh REVIEWS TATOEBA RATED WORDS ENCODER
 # REVIEWS holds the film reviews, TATOEBA the files train.en-fr.tsv.gz and train.en-de.tsv.gz; RATED and WORDS are
 # hutto_ICWSM_2014.tar.gz and vader_sentiment_lexicon.txt, see data/rated.py; ENCODER is a folder with

@@ -86,7 +86,7 @@ def test_a_title_says_where_a_head_is_as_far_from_its_partner_as_one_that_looks_
 
 
 def test_a_token_of_the_title_that_comes_again_has_its_place():
-    texts = "The cat saw the dog and the dog saw the cat.", "The cat saw the man and the dog saw the boy."
+    texts = "Slow start, slow end, but I loved it.", "Slow start, slow end, and nobody loved it."
     app, checkpoint = opened(PAGE, text=texts[0], other=texts[1]), load_checkpoint("sentiment")
     shown = numbers(app)
     layer, head = max(shown, key=lambda site: (shown[site], -site[0]))

@@ -24,7 +24,7 @@ from viz.tokens import decimal, percent
 
 PAGE = "explanation.py"
 TEXT = "The film was slow, but I loved it."
-SURE = "The movie was bad, bad, really bad."
+SURE = "The slow film was slow."
 
 
 @pytest.fixture(autouse=True)
@@ -135,14 +135,14 @@ def test_an_answer_that_is_nearly_sure_depends_on_no_token_and_words_that_come_a
     effects = drawn(app)[OMISSION]
     assert 0.01 < max(map(abs, effects.values())) < 0.05
     said = text_of(app)
-    assert said.startswith("Attention looks most at “bad” (token 4), but leaving out any one token hardly changes")
+    assert said.startswith("Attention looks most at “slow” (token 5), but leaving out any one token hardly changes")
     assert "nearly sure" not in said, "it has a better reason"
-    assert "“bad” (token 4) is there 3 times, and each was left out alone." in said
+    assert "“slow” (token 5) is there 2 times, and each was left out alone." in said
     once = "A truly wonderful, warm and funny film that I loved from start to end."
     sure = load_checkpoint("sentiment").classify(once)["positive"]
     assert f"At {100 * sure:.1f} % the answer is nearly sure" in text_of(opened(PAGE, text=once))
-    needed = text_of(opened(PAGE, text="The slow film was slow."))
-    assert needed.startswith("Attention looks most at “slow” (token 5), but the answer depends most on “was”.")
+    needed = text_of(opened(PAGE, text="Not bad, not bad at all."))
+    assert needed.startswith("Attention looks most at “not” (token 4), but the answer depends most on “bad” (token 5).")
     assert "times, and each" not in needed, "there is a token on which the answer depends"
     plain = text_of(opened(PAGE, text=TEXT))
     assert "nearly sure" not in plain
@@ -151,7 +151,7 @@ def test_an_answer_that_is_nearly_sure_depends_on_no_token_and_words_that_come_a
 
 def test_the_token_that_is_first_with_attention_rolled_out_otherwise_is_named_where_it_is_another():
     checkpoint, said = load_checkpoint("sentiment"), {True: 0, False: 0}
-    for text in (TEXT, "The soup was cold, but the waiter was kind and the soup was cheap.", "It was not bad at all."):
+    for text in (TEXT, "I loved the film, but it was slow.", "It was not bad at all.", "I loved it."):
         trace: Any = checkpoint.trace(text)
         first = [
             trace.encoder.names()[int(attention_shares(checkpoint, trace, residual=residual)[-1].argmax())]
@@ -161,7 +161,7 @@ def test_the_token_that_is_first_with_attention_rolled_out_otherwise_is_named_wh
         differs = first[0] != first[1]
         assert (f"Rolled out without the residual stream (below), attention puts “{first[1]}”" in shown) == differs
         said[differs] += 1
-    assert said[False]
+    assert all(said.values())
 
 
 def test_a_piece_of_a_word_is_said_to_be_one_where_the_answer_depends_on_it_most():

@@ -52,6 +52,7 @@ NO_BREAK, NO_BREAK_HYPHEN, MAY_BREAK = "\u00a0", "\u2011", "\u200b"
 FROM_ONE = ("layer", "head", "key-value head", "query", "key", "position")
 SAID = {"position": "token"}
 NAMES: Mapping[str, Mapping[str, str]] = {
+    "stack": {"cross": "cross-attention"},
     "attention": {"self": "self-attention", "cross": "cross-attention"},
     "statistic": TITLES,
 }
@@ -201,8 +202,6 @@ def where(finding: CheckResult) -> str:
 
 def place_part(name: str, value: str | int) -> str:
     """One part of a place in words."""
-    if name == "stack":
-        return str(value)
     if name in NAMES:
         return NAMES[name].get(str(value), str(value))
     number = counted(value) if name in FROM_ONE and isinstance(value, int) else str(value)

@@ -17,14 +17,7 @@ from tests.pages.test_every_page import component, opened
 
 FILM = "The film was slow, but I loved it."
 TURNS = "The acting is not bad at all."
-SURE = (
-    "terrible",
-    "bad",
-    "awful",
-    "worst",
-    "The worst film ever.",
-    "It was terrible.",
-)  # one needs no part
+SURE = ("worst worst", "awful awful awful", "waste waste waste waste", "The worst film ever.")  # one needs no part
 QUESTION = "What is each part of the formula for?"
 
 
@@ -76,10 +69,11 @@ def test_beside_every_part_stands_what_its_absence_does_to_the_verdict(text):
         assert terms[name]["result"] == changed(probability(logits, label), share), name
     taken_out = after.keys() - {"norm", "shuffle", "causal"}
     most = max(taken_out, key=lambda name: abs(after[name] - probability(logits, label)))
-    assert [name for name, term in terms.items() if term["most"]] == [most] == ["positions"]
-    assert app.title[0].value.startswith("What matters most here: without positions, the verdict changes; ")
+    assert [name for name, term in terms.items() if term["most"]] == [most]
+    part = EXPERIMENTS[most].part.format(head=1, layer=3)
+    assert app.title[0].value.startswith(f"What matters most here: without {part}, the verdict changes; ")
     goes = f"“{checkpoint.config.labels[label]}” goes from {100 * probability(logits, label):.1f}\u00a0%"
-    assert f"{goes} to {100 * after['positions']:.1f}\u00a0%." in app.title[0].value
+    assert f"{goes} to {100 * after[most]:.1f}\u00a0%." in app.title[0].value
 
 
 def test_of_a_decoder_the_token_that_it_finds_next_is_followed():
@@ -128,10 +122,9 @@ def test_a_model_without_a_head_is_followed_by_its_last_vectors():
 def least_shuffled(checkpoint: Any) -> str:
     """The text whose verdict changes least where positions are shuffled, by less than a title can say."""
     texts = (
+        "A superb cast and a wonderful story.",
+        "A great, great film.",
         "I loved it.",
-        "I loved this film.",
-        "A wonderful film.",
-        "It was wonderful from the first scene to the last.",
         "I loved every minute of this wonderful film.",
         "This is the best film that I have ever seen.",
     )
@@ -147,7 +140,7 @@ def least_shuffled(checkpoint: Any) -> str:
 
 def test_where_nothing_moves_the_page_says_so_and_what_it_means():
     said = "Apart from the norms, this text needs no single part of the formula."
-    apps = ((text, opened("break.py", text=text)) for text in SURE)
+    apps = ((text, opened("break.py", text=text, layer="1")) for text in SURE)
     sure, app = next((text, app) for text, app in apps if app.title[0].value == said)
     before = load_checkpoint("sentiment", device="cpu").classify(sure)["negative"]
     assert any(
@@ -155,7 +148,7 @@ def test_where_nothing_moves_the_page_says_so_and_what_it_means():
         in text.value.replace("\u00a0", " ").replace("\\", "")
         for text in app.markdown
     )
-    still = [text.value for text in opened("break.py", text=sure, experiment="scale").markdown]
+    still = [text.value for text in opened("break.py", text=sure, layer="1", experiment="scale").markdown]
     assert any("**The answer hardly changes** (" in text and EXPERIMENTS["scale"].unmoved in text for text in still)
     moved = [text.value for text in opened("break.py", text=TURNS, experiment="scale").markdown]
     assert not any("hardly changes" in text for text in moved)
@@ -217,8 +210,10 @@ def test_one_threshold_decides_what_hardly_changes(kind, after, turned, moved, b
 
 def test_the_page_opens_on_the_part_that_matters_most_and_no_address_names_it():
     app = opened("break.py", text=TURNS)
-    assert app.radio(key="experiment").value == "positions"
-    assert app.subheader[0].value == "No positions"
+    (most,) = [name for name, term in switches(app).items() if term["most"]]
+    assert app.radio(key="experiment").value == most
+    assert app.title[0].value.startswith(f"What matters most here: without {EXPERIMENTS[most].part.format(layer=1)}, ")
+    assert app.subheader[0].value == EXPERIMENTS[most].name.format(layer=1)
     assert "experiment" not in app.query_params
     assert not [name for name, term in switches(app).items() if term["chosen"]], "nobody has pressed one"
     app.radio(key="experiment").set_value("scale").run()
@@ -329,12 +324,15 @@ def test_the_picture_to_share_has_the_numbers_of_the_finding_and_no_head(page, m
     app = opened(page, text=TURNS, layer="2", off="2.1")
     assert not app.exception
     ((bars, foot, words),) = taken
-    begins = "What matters most here: without positions, " if page == "break.py" else "Without positions, "
-    assert words.title.startswith(begins)
+    part = "positions"
+    if page == "break.py":
+        (part,) = [name for name, term in switches(app).items() if term["most"]]
+    begins = f"What matters most here: without {EXPERIMENTS[part].part.format(layer=3)}, "
+    assert words.title.startswith(begins if page == "break.py" else "Without positions, ")
     assert bars[0].length == 1
     assert foot
     if page == "break.py":
-        assert bars[0].label == switches(app)["positions"]["result"]
+        assert bars[0].label == switches(app)[part]["result"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 
@@ -56,27 +56,39 @@ def test_every_number_of_the_tables_is_that_of_the_file():
 
 
 def test_a_link_opens_the_strongest_head_alone_on_the_text_of_its_example():
-    app = opened(PAGE)
-    (link,) = [each.proto for each in app.get("page_link") if each.proto.label == "Layer 2, head 5: punctuation"]
+    app, scores = opened(PAGE), read_head_scores(CHECKPOINTS / "sentiment")
+    assert scores is not None
+    table = scores.kinds["encoder"]["first_token"]
+    layer, head = table.strongest
+    label = f"Layer {layer + 1}, head {head + 1}: first token"
+    (link,) = [each.proto for each in app.get("page_link") if each.proto.label == label]
     address = dict(parse_qsl(link.query_string))
-    assert (address.get("checkpoint", "sentiment"), address["layer"], address["text"]) == (
+    example = table.example_of(layer, head)
+    assert example is not None
+    assert (address.get("checkpoint", "sentiment"), address.get("layer", "0"), address["text"]) == (
         "sentiment",
-        "1",
-        "From first meeting with them to launch of my website, everything went smooth and on schedule.",
+        str(layer),
+        scores.texts[example.text],
     )
     app.query_params.clear()
     app.query_params.update(address)
     there = app.switch_page("pages/explore.py").run()
     assert not there.exception
     assert not there.error
-    assert there.session_state["_selection"].view.heads_on(8) == (4,)
+    assert there.session_state["_selection"].view.heads_on(8) == (head,)
 
 
-def test_a_kind_of_single_weights_without_a_whole_example_has_no_link():
-    """Of the strongest head of duplicates in the translator's decoder the file has none."""
-    app = opened(PAGE)
-    labels = [each.proto.label for each in app.get("page_link")]
-    assert "Layer 3, head 5: duplicate" not in labels
+def test_a_kind_of_single_weights_without_a_whole_example_has_no_link(beside):
+    values = json.loads((beside / FILE).read_text(encoding="utf-8"))
+    values["kinds"]["encoder"]["punctuation"]["examples"] = []
+    (beside / FILE).write_text(json.dumps(values), encoding="utf-8")
+    app, scores = opened(PAGE), read_head_scores(beside)
+    assert scores is not None
+    linked = [(each.proto.label, parse_qs(each.proto.query_string).get("checkpoint")) for each in app.get("page_link")]
+    for kind, name in (("punctuation", "punctuation"), ("first_token", "first token")):
+        layer, head = scores.kinds["encoder"][kind].strongest
+        assert ((f"Layer {layer + 1}, head {head + 1}: {name}", ["mine"]) in linked) == (kind == "first_token")
+    labels = [label for label, _ in linked]
     assert "Layer 2, head 1: broad" in labels, "no single weight shows it"
 
 

@@ -103,11 +103,11 @@ ADDRESSES = [
     ),
     Address(
         "explore",
-        "text=Unforgettably+overcomplicated+films&layer=2&show=text&special=hidden&words=1&scale=log&maximum=head"
+        "text=Unforgettably+overcomplicated+films&layer=3&show=text&special=hidden&words=1&scale=log&maximum=head"
         "&colours=orange",
         {
             "text": Control("Text", "Unforgettably overcomplicated films"),
-            "layer": [Told(2), Said("the 8 heads of layer 3 ")],
+            "layer": [Told(3), Said("the 8 heads of layer 4 ")],
             "show": Told("text"),
             "special": Told("hidden"),
             "words": [Told(True), Said("word 4–7 · overcomplicated")],
@@ -385,12 +385,13 @@ ADDRESSES = [
     # Break the formula: every experiment
     Address(
         "break",
-        "text=A+tale+told+twice.&layer=2&off=2.1-7&edits=unplace_e",
+        "text=A+tale+told+twice.&layer=2&off=2.1-7&edits=unplace_e&experiment=scale",
         {
             "text": Control("Text", "A tale told twice."),
             "layer": Control("Layer drawn", "3"),
             "off": [Control("Head drawn", "1"), Said("attention of layer 3, head 1, query by key")],
             "edits": [Said("Kept edits"), Said("no positions")],
+            "experiment": Control("Take out, change, or measure", "No √d_k"),
         },
     ),
     Address(
