@@ -21,7 +21,7 @@ from tests.pages.test_every_page import SENTENCE, asked, bar, component, follow,
 from tests.walk import heading
 from viz.explorer.attention_kinds import kinds_of
 from viz.text.causes.score_sources import title, told
-from viz.tokens import decimal, percent
+from viz.tokens import decimal
 from viz.walkthrough.step_sentences import TITLES
 
 PAGE = "inside.py"
@@ -224,7 +224,7 @@ def test_until_a_place_is_chosen_it_opens_on_the_head_that_does_most_with_the_te
     app = whole(opened(PAGE))
     weights = load_checkpoint("sentiment").trace(EXAMPLES[0]).encoder.weights()  # type: ignore[union-attr]
     assert [app.selectbox(key=f"inside_{name}").value for name in SITE] == [*FOUND, QUERY, LOVED]
-    assert f"attends to “loved” with {percent(float(weights[*FOUND, QUERY, LOVED]))}" in app.title[0].value
+    assert f"attends to “loved” with {100 * float(weights[*FOUND, QUERY, LOVED]):.2f}\u00a0%" in app.title[0].value
     assert not {*SITE, "off", "attention", "opening"} & set(app.query_params)
     app.button(key="next").click().run()
     assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE] == [*FOUND, QUERY, LOVED]
@@ -253,7 +253,7 @@ def test_a_query_or_key_chosen_where_the_place_was_found_stays_at_that_place():
         app = whole(opened(PAGE))
         app.selectbox(key=f"inside_{name}").set_value(2).run()
         assert [whole(app).selectbox(key=f"inside_{each}").value for each in ("layer", "head", name)] == [*FOUND, 2]
-        assert (app.query_params["layer"], app.query_params["head"]) == tuple(map(str, FOUND))
+        assert (app.query_params["layer"], app.query_params.get("head", "0")) == tuple(map(str, FOUND))
 
 
 def test_the_head_that_was_found_stays_in_sight_when_it_is_muted():
