@@ -109,9 +109,8 @@ def left_out(prepared: Prepared, parts: Collection[str]) -> Prepared:
     for part in parts:
         if part not in there:
             raise InputError(f"--without: found {part!r}, expected one of {', '.join(sorted(there))}.")
-    if (
-        NGRAMS in parts
-    ):  # reviews that people labelled come first; no runs of sentences but with the label of their review
+    if NGRAMS in parts:
+        # Reviews that people labelled come first. Without evidence, a run of sentences has its review's label.
         labelled = int((training.targets.max(axis=1) == 1).cumprod().sum())
         bounds, targets = training.text_bounds[: labelled + 1], training.targets[:labelled]
         training = replace(training, text_bounds=bounds, targets=targets, evidence=None)
