@@ -176,6 +176,27 @@ def test_trying_what_is_suggested_gives_what_was_said(name, text):
     assert "edits" in app.query_params
 
 
+def test_it_opens_on_the_first_head_of_those_that_matter_with_a_weight_that_changes_the_answer_plainly():
+    checkpoint = loaded("sentiment")
+    before, tried = checkpoint.classify(TEXT)["positive"], {}
+    sites = [HeadSite("encoder", layer, head) for layer, head in np.ndindex(4, 8)]
+    muted = {site: checkpoint.classify(TEXT, edits=Edits(muted=frozenset({site})))["positive"] for site in sites}
+    for site in sorted(sites, key=lambda site: -abs(muted[site] - before))[:8]:
+        count = len(checkpoint.trace(TEXT).encoder.ids)
+        for query, key in np.ndindex(count, count):
+            row = frozenset(Overwrite(site, query, other, float(other == key)) for other in range(count))
+            after = checkpoint.classify(TEXT, edits=Edits(overwritten=row))["positive"]
+            tried[site, query, key] = abs(after - before), after
+        if max(change for change, _ in tried.values()) >= 0.05:
+            break
+    best = max(tried, key=lambda cell: tried[cell][0])
+    app = opened(PAGE, text=TEXT)
+    names = [cell["text"] for cell in editor(app)["columns"]]
+    said = f"If “{names[best[1]]}” looked at “{names[best[2]]}” alone, the verdict “positive” would go from "
+    assert text_of(app).startswith(f"{said}{100 * before:.1f} % to {100 * tried[best][1]:.1f} %.")
+    assert f"Of the weights of layer {best[0].layer + 1}, head {best[0].head + 1} that were tried" in text_of(app)
+
+
 def test_what_a_translator_writes_with_the_edit_is_said_where_it_is_something_else():
     model, text = loaded("translate-en-fr"), "The dog sleeps."
     place = {"text": text, "checkpoint": "translate-en-fr", "attention": "cross"}

@@ -26,7 +26,8 @@ from pages.parts.state.session import choices
 
 SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
 LARGEST_MODEL = 20_000_000  # parameters; of a larger one nothing is searched before the page is seen
-MOST_TOKENS, MOST_WEIGHTS = 40, 128  # of a text that is searched; of the weights that are tried
+MOST_TOKENS, MOST_WEIGHTS = 40, 128  # of a text that is searched; of the weights of a head that are tried
+MOST_HEADS, PLAIN_TO_SEE = 8, 0.05  # of the heads that are tried; a change of probability after which no other is
 TRIED_BYTES, SUGGESTION_BYTES = 1_000_000, 500
 PLACE = frozenset({"layer", "head"})
 
@@ -78,12 +79,16 @@ class EditedPass:
 
 @dataclass(frozen=True, kw_only=True)
 class Suggestion:
-    """A head, and of it the weight that changes the answer most when its query looks at that key alone."""
+    """A head, and of it the weight that changes the answer most when its query looks at that key alone.
+
+    change: of what is followed, between 0 and 1 where it is a probability.
+    """
 
     site: HeadSite
     query: int
     key: int
     after: float
+    change: float
     turned: bool
 
 
@@ -138,7 +143,7 @@ def site_of(selection: Selection) -> HeadSite:
 
 
 def suggestion_of(selection: Selection) -> Suggestion | None:
-    """The edit of one weight to try: of the head that matters most, or of the chosen one. None for a large model."""
+    """The edit of one weight to try: of the chosen head, or of one that matters. None for a large model."""
     checkpoint = checkpoint_named(selection.checkpoint)
     others = without_weights(Edits.from_text(edit_text(selection)))
     before = trace_of(selection, others)
@@ -149,21 +154,35 @@ def suggestion_of(selection: Selection) -> Suggestion | None:
     key = ("suggested", trace_key(selection, others), selection.view.attention, chosen)
 
     def search() -> tuple[Suggestion | None]:
-        site = chosen or most_important(checkpoint, before, (stack, kind), others)
-        return (best_weight(checkpoint, before, site, others),)
+        if chosen:
+            return (best_weight(checkpoint, before, chosen, others),)
+        best: Suggestion | None = None
+        for site in by_importance(checkpoint, before, (stack, kind), others)[:MOST_HEADS]:
+            tried = best_weight(checkpoint, before, site, others)
+            best = max(filter(None, (best, tried)), key=strength, default=None)
+            if best and strength(best) >= (False, PLAIN_TO_SEE):
+                break
+        return (best,)
 
     found: tuple[Suggestion | None] = suggestions().get(key, search, lambda _: SUGGESTION_BYTES)
     return found[0]
 
 
-def most_important(checkpoint: Checkpoint, before: Trace, attention: tuple[str, str], edits: Edits) -> HeadSite:
-    """The head of an attention without which the answer changes most."""
+def strength(suggestion: Suggestion) -> tuple[bool, float]:
+    """What one suggestion is better by than another: that the answer is another, then by how much it changes."""
+    return suggestion.turned, suggestion.change
+
+
+def by_importance(checkpoint: Checkpoint, before: Trace, attention: tuple[str, str], edits: Edits) -> list[HeadSite]:
+    """The heads of an attention, that without which the answer changes most first."""
     sites = [site for site in attention_sites(before) if (site.stack, site.sublayer) == attention]
-    own, best = answer_number(said_before(checkpoint, before, outcome_of(checkpoint, before))), (-1.0, sites[0], 0)
-    for site, said in each_attention(checkpoint, before, sites, edits=edits):
-        changes = np.abs(answer_number(said) - own)
-        best = max(best, (float(changes.max()), site, int(changes.argmax())), key=lambda each: each[0])
-    return HeadSite(best[1].stack, best[1].layer, best[2], best[1].sublayer)
+    own = answer_number(said_before(checkpoint, before, outcome_of(checkpoint, before)))
+    changes = {
+        HeadSite(site.stack, site.layer, head, site.sublayer): float(change)
+        for site, said in each_attention(checkpoint, before, sites, edits=edits)
+        for head, change in enumerate(np.abs(answer_number(said) - own))
+    }
+    return sorted(changes, key=lambda site: -changes[site])
 
 
 def best_weight(checkpoint: Checkpoint, before: Trace, site: HeadSite, edits: Edits) -> Suggestion | None:
@@ -176,10 +195,11 @@ def best_weight(checkpoint: Checkpoint, before: Trace, site: HeadSite, edits: Ed
         return None
     said = sole_key(checkpoint, before, site, torch.tensor(order), edits=edits)
     own = answer_number(said_before(checkpoint, before, outcome_of(checkpoint, before)))
-    best = int(np.abs(answer_number(said) - own).argmax())
+    changes = np.abs(answer_number(said) - own)
+    best = int(changes.argmax())
     query, key = order[best]
     after, turned = float(answer_number(said)[best]), bool(said.turned[best])
-    return Suggestion(site=site, query=query, key=key, after=after, turned=turned)
+    return Suggestion(site=site, query=query, key=key, after=after, change=float(changes[best]), turned=turned)
 
 
 def answer_number(said: Said) -> Float[np.ndarray, "*passes"]:
