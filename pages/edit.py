@@ -63,9 +63,9 @@ HOW_TO_READ = f"""
   the row back, Escape leaves.
 """
 CHOSEN_BY = (
-    "Of a head, the suggested weight is the one that changes the answer most when its query looks at that key alone; at "
-    "most its 128 largest weights are tried. The page tries the head without which the answer changes most, then the "
-    "next, up to eight, until a weight changes the answer by 5 points, and opens on the head of the best one."
+    "Of a head, the suggested weight is the one that changes the answer most when its query looks at that key alone; "
+    "at most its 128 largest weights are tried. The page tries the head without which the answer changes most, then "
+    "the next, up to eight, until a weight changes the answer by 5 points, and opens on the head of the best one."
 )
 TRY, TRY_HELP = "Try it", "Gives all attention of that query to that token."
 PATTERN_TITLE = "**All queries look at**"
