@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from model import load_checkpoint
+from tests.first_example import FOUND, LOVED
 from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.sentences.attention_curves import MOST, sentence_figure
 from viz.theme import DARK
@@ -22,12 +23,12 @@ def marks(kind: Kind, key: int | None = None) -> np.ndarray:
 
 def test_the_numbers_are_those_of_the_head_and_the_named_key_has_their_mean():
     kind = kind_of("The film was slow, but I loved it.")
-    weights = kind.weights[1][4]
-    figure = sentence_figure(kind, 1, 4, marks(kind, 5), key=5, theme=DARK)
+    weights = kind.weights[FOUND[0]][FOUND[1]]
+    figure = sentence_figure(kind, *FOUND, marks(kind, LOVED), key=LOVED, theme=DARK)
     assert np.abs(np.array(figure["weights"]) - weights).max() <= 1e-6
     assert figure["mean"]
-    assert figure["note"] == f"{100 * weights[:, 5].mean():.0f}\u00a0%"
-    assert (figure["finding_key"], figure["cut"], figure["marked"][0]) == (5, "", [5])
+    assert figure["note"] == f"{100 * weights[:, LOVED].mean():.0f}\u00a0%"
+    assert (figure["finding_key"], figure["cut"], figure["marked"][0]) == (LOVED, "", [LOVED])
     assert figure["colours"]["page"] == DARK.background
 
 

@@ -257,6 +257,11 @@ def weight_inside(page: Page, layer: int, head: int) -> float:
     return float(printed(page, "weight"))
 
 
+def another_query(place: tuple[int, int, int | None]) -> int:
+    """A query that is not yet chosen: to choose it again would not run the page."""
+    return 2 if place[2] != 2 else 3
+
+
 def test_a_query_is_chosen_after_another_text(browser, address, sentiment):
     stack = sentiment.trace(OWN).encoder
     with visitor(browser) as page:
@@ -264,8 +269,9 @@ def test_a_query_is_chosen_after_another_text(browser, address, sentiment):
         show_text(page, OWN)
         place = does_most(sentiment, OWN)
         says_weight(page, stack, *place[:3])
-        choose(page, "Query", names(stack)[2])
-        says_weight(page, stack, *place[:2], 2)
+        query = another_query(place)
+        choose(page, "Query", names(stack)[query])
+        says_weight(page, stack, *place[:2], query)
         no_complaint(page)
 
 
@@ -276,8 +282,9 @@ def test_a_query_is_chosen_after_another_checkpoint(browser, address, sentiment,
             choose_checkpoint(page, name)
             place = does_most(stories if name == "stories" else sentiment, OWN)
             says_weight(page, stack, *place)
-            choose(page, "Query", names(stack)[2])
-            says_weight(page, stack, *place[:2], 2)
+            query = another_query(place)
+            choose(page, "Query", names(stack)[query])
+            says_weight(page, stack, *place[:2], query)
             has_text(page, OWN)
             no_complaint(page)
 
