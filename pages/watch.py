@@ -22,17 +22,26 @@ from pages.parts.watch.learned_text import learned_text
 from pages.parts.watch.moment_files import offer_files
 from pages.parts.watch.player import player, step_sent
 from pages.parts.watch.settings import LANGUAGE, LONGEST_LINE, Watch
-from pages.parts.watch.trainings import BEGUN, ENDED, live_history, stop, take_over, turn_now, turn_place
+from pages.parts.watch.trainings import (
+    BEGUN,
+    ENDED,
+    bring_back,
+    live_history,
+    stop,
+    take_over,
+    turn_now,
+    turn_place,
+)
 from viz.text import watched as sentences
 from viz.tokens import markdown_text
 
 QUESTION = "How did the heads come to do this?"
 NO_FILM = "This link asks for a training of your own: press Train, and it is made anew, the same for the same seed."
-NO_TEXT = "This link asks for a training on a text that is too long for a link: paste a text, and press Train."
+NO_TEXT = "This link asks for a training on a text that the server no longer has: paste a text, and press Train."
 HOW_TO_READ = """
 **How to read this**
-- From left to right is the training, from random weights on, on a logarithmic axis: from step 10 to 100 is as far as
-  from 100 to 1,000. Drag the slider or the line in a chart.
+- From left to right is the training, from random weights on, on a logarithmic axis: from step 10 to 100 is about as far
+  as from 100 to 1,000. Drag the slider or the line in a chart.
 - Above: accuracy and, dashed, the loss. Where accuracy jumps, the chart is shaded. Below: how much the best head of
   each kind does what its name says; dotted, the same by chance.
 {kinds}
@@ -52,13 +61,14 @@ WITH_MASK = (
     "This model was trained without a mask. Explore and Inside a head read a text with the mask all the same; Break "
     "the formula opens without it."
 )
-INSTEAD = "The pictures are of “{}” until then."
+INSTEAD = "Until it knows all that is typed, the pictures are of “{}”."
 INTERVAL = 1.0  # seconds between two looks at a training
 
 
 def show() -> None:
     """The page, from top to bottom."""
     take_over()
+    bring_back()
     if st.session_state.pop(BEGUN, False):
         st.toast(sentences.BEGUN)
     selection = current_selection()

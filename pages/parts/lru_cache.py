@@ -35,6 +35,11 @@ class LRUCache:
                         self.values[key] = kept
         return kept[0]
 
+    def find(self, key: object) -> Any:
+        """The value under the key; None where it is not there."""
+        kept = self._kept(key)
+        return None if kept is None else kept[0]
+
     def __contains__(self, key: object) -> bool:
         return key in self.values
 

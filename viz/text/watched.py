@@ -48,7 +48,7 @@ KINDS_EXPLAINED = {
         "The weight on what followed the same letter before, on random letters that come twice (Olsson et al. 2022)."
     ),
     "copying": "For how many letters the head, on looking at one, raises that letter's own logit most.",
-    "answer": f"The weight on earlier places of the letter that must come next, on {FRESH_ONES}.",
+    "answer": f"The weight on the letter that must come next, wherever the query may look at it, on {FRESH_ONES}.",
 }
 LEGEND = "Best head for"
 WORDS = {
@@ -157,7 +157,7 @@ def sentence(history: History, beside: History | None) -> str:
     """Which head came to be by then, and how the other training ended."""
     best, steps = best_line(history, history.settings.task), history.settings.steps
     step = history.last.step
-    early = f"It ended early, at step {step:,} of {steps:,}; a link to it trains all of them. " if step < steps else ""
+    early = f"It ended early, at step {step:,} of {steps:,}: press Train for all of them. " if step < steps else ""
     said = f"{early}In the end, {head_sentence(best, best.kind, history.settings.task)}."
     return " ".join([said, *([beside_sentence(history, beside)] if beside is not None else [])])
 

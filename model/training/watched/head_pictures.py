@@ -51,8 +51,12 @@ def check_readable(history: History, text: str) -> None:
 
 def known(characters: str) -> str:
     """The characters of a model, in a few words."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    return f"the letters a to z and {characters[-1]}" if characters.startswith(letters) else f"“{characters.strip()}”"
+    letters, blank = "abcdefghijklmnopqrstuvwxyz", "the blank and " if " " in characters else ""
+    return (
+        f"the letters a to z and {characters[-1]}"
+        if characters.startswith(letters)
+        else f"{blank}“{characters.strip()}”"
+    )
 
 
 def head_pictures(history: History, text: str) -> HeadPictures:

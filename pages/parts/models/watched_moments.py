@@ -1,7 +1,8 @@
 """Moments of trainings as models: "induction-two-layers.256" is what a recorded training had become after 256 steps.
 
 They are written to the disk as somebody opens one, stand in no list, and are known by their names alone. A visitor's
-own training is called by its task and digits of all that decides it, so that one name never means two models.
+own training is called by its task and digits of all that decides it, so that one name never means two models. The
+session has the last two; the server keeps some for whoever comes back to one by its name, after a reload, say.
 """
 
 import hashlib
@@ -22,10 +23,12 @@ from model.training.watched.history import History
 from model.training.watched.history_files import save_snapshot
 from model.training.watched.recordings import RECORDED, RECORDINGS, recorded
 from model.training.watched.run_settings import RunSettings
+from pages.parts.lru_cache import LRUCache
 
 OWN = "_watched_trainings"  # in the session: the visitor's own trainings by name, the newest last
 MOST_OWN = 2
 MOST_FOLDERS = 64  # on this server's disk, each of less than a megabyte
+KEPT_BYTES = 16_000_000  # of the trainings that the server keeps
 NAME = re.compile(r"([a-z]+(?:-[a-z0-9]+)+)\.([0-9]{1,5})", re.ASCII)
 DIGITS = 8
 
@@ -94,11 +97,30 @@ def moment_name(history: History, step: int) -> str:
     return f"{training_name(history.settings)}.{step}"
 
 
+@st.cache_resource(show_spinner=False)
+def kept_trainings() -> LRUCache:
+    """Trainings of visitors, by name."""
+    return LRUCache(KEPT_BYTES)
+
+
+def kept_training(settings: RunSettings) -> History | None:
+    """What a training with these settings came to; None where the server has none."""
+    history: History | None = kept_trainings().find(training_name(settings))
+    return history
+
+
+def history_bytes(history: History) -> int:
+    """What its weights take."""
+    return sum(weight.nbytes for weights in history.snapshots.values() for weight in weights.values())
+
+
 def keep_training(history: History) -> None:
     """Have this visitor's training be known by its name, in the place of the oldest but one."""
     name = training_name(history.settings)
     trainings = {other: kept for other, kept in own_trainings().items() if other != name}
     st.session_state[OWN] = dict([*trainings.items(), (name, history)][-MOST_OWN:])
+    kept_trainings().drop(lambda other: other == name)
+    kept_trainings().get(name, lambda: history, history_bytes)
 
 
 def own_trainings() -> dict[str, History]:
@@ -112,7 +134,9 @@ def moment_of(name: str) -> tuple[History, int] | None:
     if parts is None:
         return None
     training, step = parts[1], int(parts[2])
-    history = recorded_history(training) if training in RECORDED else own_trainings().get(training)
+    history: History | None = own_trainings().get(training) or kept_trainings().find(training)
+    if training in RECORDED:
+        history = recorded_history(training)
     return (history, step) if history is not None and step in history.snapshots else None
 
 

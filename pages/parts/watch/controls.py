@@ -40,8 +40,8 @@ WORDS = {"positions": (POSITIONS, "Positions"), "norm_order": (NORMS, "Layer nor
 TRAIN_HELP = "Trains on this server, in a process of its own, for at most 120 seconds. You can watch, and stop it."
 TEXT_LABEL = f"Your text, {SHORTEST_TEXT:,} to {LONGEST_TEXT:,} characters"
 TEXT_HELP = (
-    "No other visitor sees it, unless you share the link: one of up to some 2,000 characters goes into the address. "
-    "Whoever opens your link to a longer one is asked for it."
+    "No other visitor sees it, unless you share the link: one of up to some 2,000 characters goes into the address. A "
+    "longer one is held by the server for whoever has your link; once it has no room, they are asked for it."
 )
 EXAMPLE_HELP = "The explanations of the page Words."
 MOST_SEED = 999_999

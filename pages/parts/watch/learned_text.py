@@ -1,34 +1,58 @@
-"""The visitor's own text that a model learns: in the address as far as there is room, else in the session alone.
+"""The visitor's own text that a model learns: in the address as far as there is room, else held by the server.
 
-In the address it is compressed, so that a text of some 2,000 characters fits, or it is the word ``EXAMPLE``.
+In the address it is compressed, so that a text of some 2,000 characters fits, or it is the word ``EXAMPLE``, or the
+digest of a text that the server holds for whoever has the link.
 """
 
 import base64
 import binascii
+import hashlib
 import zlib
 
 import streamlit as st
 
 from model.training.watched.run_settings import LONGEST_TEXT
+from pages.parts.lru_cache import LRUCache
 from pages.parts.state.session import choose, current
 from pages.parts.watch.settings import LONGEST_PACKED, Watch
 from viz.text.glossary import TERMS, explanation
 
 KEPT = "_watch_text"  # in the session: a text that no address has room for
 EXAMPLE = "example"
+HELD = "held-"  # before a digest; no compressed text that is one begins so
+HELD_BYTES = 4_000_000
 MOST_BYTES = 4 * LONGEST_TEXT
 
 
 def learned_text() -> str:
-    """That of the address, or of the session where the address has none."""
+    """That of the address, or of the session where the address has none; "" where the server no longer holds it."""
     kept: str = st.session_state.get(KEPT, "")
-    return unpacked(current().of(Watch).learned) or kept
+    letters = current().of(Watch).learned
+    if letters.startswith(HELD):
+        held: str | None = held_texts().find(letters)
+        return held or (kept if held_name(kept) == letters else "")
+    return unpacked(letters) or kept
 
 
 def learn_from(text: str) -> None:
     """Take another text."""
     st.session_state[KEPT] = text
-    choose({"watch.learned": packed(text)})
+    letters = packed(text)
+    if text and not letters:
+        letters = held_name(text)
+        held_texts().get(letters, lambda: text, lambda kept: 4 * len(kept))
+    choose({"watch.learned": letters})
+
+
+@st.cache_resource(show_spinner=False)
+def held_texts() -> LRUCache:
+    """Those that no address has room for, of all visitors, by ``held_name``."""
+    return LRUCache(HELD_BYTES)
+
+
+def held_name(text: str) -> str:
+    """What an address has of a text that is too long for it: 64 bits of its digest, which nobody guesses."""
+    return HELD + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def example_text() -> str:

@@ -133,7 +133,7 @@ function pause(held) {
 /** @param {Held} held */
 function stop(held) {
   pause(held)
-  seek(held, held.place) // the line stood between two snapshots
+  seek(held, held.place) // from where it goes on
   tellStep(held)
 }
 
@@ -181,7 +181,7 @@ function show(held, at) {
 function showRun(held, screen, step) {
   const { run } = screen
   for (const head of screen.playheads) {
-    const x = String(LEFT + held.at * screen.plot)
+    const x = String(LEFT + onAxis(held, step) * screen.plot) // where what is read was measured
     head.setAttribute("x1", x)
     head.setAttribute("x2", x)
   }

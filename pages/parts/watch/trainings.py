@@ -10,7 +10,7 @@ from model.training.watched.run_settings import BOUNDS, LONGEST_TEXT, SHORTEST_T
 from model.training.watched.tasks import TEXT as TASK_OF_TEXT
 from model.training.watched.waiting_line import Turn, WaitingLine, trainings_at_once
 from pages.parts.models.hub_panel import visitor
-from pages.parts.models.watched_moments import keep_training, own_trainings
+from pages.parts.models.watched_moments import keep_training, kept_training, own_trainings
 from pages.parts.state.session import choose, current
 from pages.parts.state.session_ends import when_over
 from pages.parts.watch.learned_text import learned_text
@@ -89,6 +89,19 @@ def take_over() -> None:
     if turn.trainer.history.snapshots:
         keep_training(turn.trainer.history)
     st.session_state[TURN] = None
+
+
+def bring_back() -> None:
+    """After a reload, or by a link: keep the training of the address in this session, where the server has it."""
+    watch = current().of(Watch)
+    if watch.film != OWN or own_trainings() or turn_now() is not None:
+        return
+    try:
+        history = kept_training(watch.asked(learned_text()))
+    except InputError:  # the address asks for what cannot be trained
+        return
+    if history is not None:
+        keep_training(history)
 
 
 def live_history() -> History | None:

@@ -23,8 +23,9 @@ from model.training.watched.recordings import recorded
 from model.training.watched.run_settings import LONGEST_TEXT, SHORTEST_TEXT, RunSettings
 from model.training.watched.waiting_line import WaitingLine
 from pages.parts.models.watched_moments import OWN as OWN_TRAININGS
+from pages.parts.models.watched_moments import kept_trainings
 from pages.parts.watch.language import LINE
-from pages.parts.watch.learned_text import example_text, packed, unpacked
+from pages.parts.watch.learned_text import example_text, held_name, held_texts, packed, unpacked
 from pages.parts.watch.moment_files import zipped_moment
 from pages.parts.watch.settings import FILMS
 from tests.pages.test_every_page import component, follow, link, opened, picture, taken
@@ -130,7 +131,7 @@ def test_characters_that_the_model_never_learned_are_refused_and_the_film_stays(
     app = taken(watched(), **{"watch.line": "Été"})
     assert [error.value.replace("\\", "") for error in app.error] == [
         "This model has no character É, no character é. It knows the letters a to z and >. "
-        "The pictures are of “wordplaywordplay” until then."
+        "Until it knows all that is typed, the pictures are of “wordplaywordplay”."
     ]
     assert dict(parse_qsl(link(app, "Explore it").query_string))["text"] == "wordplaywordplay"
     assert "".join(film(app)["runs"][0]["tokens"]) == "wordplaywordplay"
@@ -199,7 +200,7 @@ def test_a_stopped_training_says_where_it_ended(monkeypatch):
         time.sleep(0.2)
         app = app.run()
     assert any(
-        re.match(r"It ended early, at step [0-9,]+ of 10,000; a link to it trains all of them\. In the end", each.value)
+        re.match(r"It ended early, at step [0-9,]+ of 10,000: press Train for all of them\. In the end", each.value)
         for each in app.markdown
     )
     assert not app.error
@@ -285,16 +286,51 @@ def test_a_link_has_a_short_text_and_trains_on_it_again():
     first = film(trained(app))["runs"][0]
     other = opened("watch.py", **dict(app.query_params))
     assert other.text_area(key="watch_own_text").value == OWN_TEXT
+    assert film(other)["runs"][0] == first, "the server has it still"
+    kept_trainings().drop(lambda _: True)
+    other = opened("watch.py", **dict(app.query_params))
     assert any("press Train" in info.value for info in other.info)
     assert film(trained(other))["runs"][0] == first
 
 
-def test_a_text_too_long_for_a_link_stays_in_the_session_alone():
+def test_a_text_too_long_for_a_link_is_held_by_the_server_for_whoever_has_the_link():
     long = "".join(chr(0x4E00 + 7 * place % 5000) for place in range(3000))
     app = watched(task="text").text_area(key="watch_own_text").input(OWN_TEXT).run()
     app = app.text_area(key="watch_own_text").input(long).run()
-    assert "learned" not in app.query_params["watch"]
+    assert held_name(long) in address(app)
+    assert long not in address(app)
     assert app.text_area(key="watch_own_text").value == long
+    assert opened("watch.py", **dict(app.query_params)).text_area(key="watch_own_text").value == long
+    held_texts().drop(lambda _: True)
+    assert app.run().text_area(key="watch_own_text").value == long, "this session has it"
+    other = opened("watch.py", watch=f"{address(app)}~film.own")
+    assert other.text_area(key="watch_own_text").value == ""
+    assert [info.value for info in other.info] == [
+        "This link asks for a training on a text that the server no longer has: paste a text, and press Train."
+    ]
+
+
+def test_after_a_reload_a_training_that_was_stopped_is_there_with_its_moments_and_its_text():
+    text = " ".join(f"{number:x}" for number in range(100, 1300))
+    app = watched(task="text", width=16, steps=3000).text_area(key="watch_own_text").input(text).run()
+    app = app.button(key="watch_train").click().run()
+    end = time.monotonic() + PATIENCE
+    while not film(app):
+        assert time.monotonic() < end
+        time.sleep(0.3)
+        app = app.run()
+    app = app.button(key="watch_stop").click().run()
+    while "watch_stop" in [button.key for button in app.button]:
+        assert time.monotonic() < end
+        time.sleep(0.3)
+        app = app.run()
+    again = opened("watch.py", **dict(app.query_params))
+    assert again.title[0].value == app.title[0].value
+    assert film(again)["runs"] == film(app)["runs"]
+    place = link(again, "Explore it")
+    there = opened("explore.py", **dict(parse_qsl(place.query_string)))
+    assert not there.error
+    assert not there.exception
 
 
 @pytest.mark.parametrize("letters", ["A", "____", "aGFsbG8", packed("x" * 2000)[:-3]])
