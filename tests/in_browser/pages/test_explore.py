@@ -142,13 +142,17 @@ def test_two_words_are_swapped_by_clicks_and_by_dragging(browser, address):
 def test_a_card_shows_its_head_in_the_picture_and_in_the_explorer(browser, address, weights):
     with visitor(browser) as page:
         open_page(page, address, "Explore")
+        card = page.locator(".cards button").filter(has_text="Punctuation")
+        named = re.search(r"Layer (\d+), head (\d+)", card.inner_text())
+        assert named is not None
+        layer, head = (int(number) - 1 for number in named.groups())
         with answered(page):
-            page.locator(".cards button").filter(has_text="Punctuation").click()
+            card.click()
         expect(page.get_by_role("heading", level=1)).to_contain_text("looks at punctuation")
 
         def drawn() -> None:
-            assert max(one["weight"] for one in curves(page)) == pytest.approx(weights[0, 2].max(), abs=1e-6)
-            assert explored(page, "explorer.view.layer") == 0
+            assert max(one["weight"] for one in curves(page)) == pytest.approx(weights[layer, head].max(), abs=1e-6)
+            assert explored(page, "explorer.view.layer") == layer
             assert explored(page, "explorer.view.off.size ?? explorer.view.off.length") == 7
 
         comes_true(page, drawn)
@@ -362,9 +366,9 @@ def test_a_head_chosen_on_inside_is_let_go_when_the_explorer_shows_another_layer
         finding = page.locator(".st-key-finding")
         expect(finding).to_contain_text("head 8")
         with answered(page):
-            page.get_by_role("button", name="Layer 3", exact=True).click()
+            page.get_by_role("button", name="Layer 4", exact=True).click()
         expect(page.get_by_role("heading", level=1)).to_contain_text("Every word looks at “loved”.")
-        expect(finding).to_contain_text("The explorer below shows all heads of layer 3.")
+        expect(finding).to_contain_text("The explorer below shows all heads of layer 4.")
         assert "head=" not in page.url
 
 
