@@ -61,8 +61,9 @@ SAME_TARGET = (
     "Both runs read the decoder text that the original run wrote, so that their attentions can be compared cell by "
     "cell."
 )
-LATER = "the change acts after them, or in the other stack. The picture shows the layer after it"
-UNCHANGED = "The weights drawn ({}) are the same in both runs: the change acts after them, or in the other stack."
+SAME = "{} are the same in both runs: the change acts after them{}."
+OTHER_STACK = ", or in the other stack"
+LATER = "The picture shows the layer after it, {}."
 
 Kinds = Mapping[str, Kind]
 
@@ -280,16 +281,17 @@ def head_name(count: int, head: int) -> str:
 def show_attention(selection: Selection, runs: tuple[Kinds, Kinds]) -> None:
     """Both runs' weights and their difference, of the heads that are on; the second may have other heads."""
     view, (kind, other) = selection.view, (kinds[selection.view.attention] for kinds in runs)
-    layer, same = view.layer, f"The weights of layer {counted(view.layer)} are the same in both runs: {LATER}"
+    layer, elsewhere = view.layer, OTHER_STACK if len(runs[0]) > 1 else ""
     first, second = means(view, (kind, other), layer)
     if np.array_equal(first, second) and layer + 1 < kind.layers:  # what acts after the weights is seen in the next
+        same = SAME.format(f"The weights of layer {counted(layer)}", elsewhere)
         layer += 1
         first, second = means(view, (kind, other), layer)
-        st.markdown(f"{same}, {name_drawn(view, kind, layer)}.")
+        st.markdown(f"{same} {LATER.format(name_drawn(view, kind, layer))}")
     caption = f"attention of layer {counted(layer)}, {name_drawn(view, kind, layer)}, query by key"
     comparison(comparison_data(first, second, kind.queries.tokens, kind.keys.tokens, caption), key="comparison")
     if np.array_equal(first, second):
-        st.markdown(UNCHANGED.format(name_drawn(view, kind, layer)))
+        st.markdown(SAME.format(f"The weights drawn ({name_drawn(view, kind, layer)})", elsewhere))
     show_notes(kind, max(len(kind.queries.tokens), len(kind.keys.tokens)))
 
 

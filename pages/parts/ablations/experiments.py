@@ -331,7 +331,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         effect=of_lengths,
         part="norms",
         of_text=False,
-        unmoved="The model can read the vectors of this text at the length that they have.",
+        unmoved="The later parts give the same answer from vectors of another length.",
     ),
     "uniform": Experiment(
         name="Uniform attention: no choice of where to look",

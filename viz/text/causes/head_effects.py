@@ -142,9 +142,8 @@ def sentence(
     most, median = float(sizes.max()), float(np.median(sizes))
     if large == 0:
         answer = answer_named(kind, name)
-        size = size_said(kind, most, in_nats) if most >= SHOWN else f"as much as {size_said(kind, SHOWN)}"
-        more = "more than " if most >= SHOWN else ""
-        parts = [f"Muted alone, none of the {sizes.size} heads{of} changes {answer} by {more}{size}."]
+        size = size_said(kind, most, in_nats) if most >= SHOWN else size_said(kind, SHOWN)
+        parts = [f"Muted alone, none of the {sizes.size} heads{of} changes {answer} by more than {size}."]
     else:
         heads = "1 head changes" if large == 1 else f"{large} heads change"
         threshold = f"{LEAST_NATS} nats" if in_nats else "1 %" if kind == "stream" else "1 point"

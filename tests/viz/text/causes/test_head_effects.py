@@ -76,7 +76,7 @@ def test_small_changes_are_said_to_be_none():
     said = sentence("label", "good", np.array([[0.002, -0.004]]), None)
     assert said == "Muted alone, none of the 2 heads changes the verdict “good” by more than 0.4 points."
     said = sentence("label", "good", np.array([[0.0002, -0.0004]]), None)
-    assert said == "Muted alone, none of the 2 heads changes the verdict “good” by as much as 0.1 points."
+    assert said == "Muted alone, none of the 2 heads changes the verdict “good” by more than 0.1 points."
     said = sentence("stream", "", np.array([[0.02, 0.002]]), None).replace("\u00a0", " ")
     assert "1 head changes the last vectors by 1 % or more; the median head changes them by 1.1 %." in said
 
