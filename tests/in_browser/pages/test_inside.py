@@ -64,7 +64,7 @@ def test_the_way_is_walked_by_keys_and_buttons_and_shows_the_numbers_of_the_trac
         page.goto(f"{address}/inside?{urlencode(PLACE | FIRST | {'depth': 'numbers'})}")
         at_step(page, "embedding")
         weight = float(attention.weights[3, 2, 4])
-        expect(page.get_by_text("In head 4 of layer 2, query 3")).to_contain_text(f"{100 * weight:.1f}"[:3])
+        expect(page.get_by_text("In head 4 of layer 2, query 3")).to_contain_text(f"gives {100 * weight:.4g}"[:-1])
         numbers: dict[str, tuple[str, Any]] = {
             "product": ("q · k, coordinate by coordinate", None),
             "softmax": ("weight of every key", attention.weights[3, 2]),
