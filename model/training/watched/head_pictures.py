@@ -51,12 +51,10 @@ def check_readable(history: History, text: str) -> None:
 
 def known(characters: str) -> str:
     """The characters of a model, in a few words."""
-    letters, blank = "abcdefghijklmnopqrstuvwxyz", "the blank and " if " " in characters else ""
-    return (
-        f"the letters a to z and {characters[-1]}"
-        if characters.startswith(letters)
-        else f"{blank}“{characters.strip()}”"
-    )
+    if characters.startswith("abcdefghijklmnopqrstuvwxyz"):
+        return f"the letters a to z and {characters[-1]}"
+    blank = "the blank and " if " " in characters else ""
+    return f"{blank}“{characters.strip()}”"
 
 
 def head_pictures(history: History, text: str) -> HeadPictures:

@@ -119,8 +119,10 @@ def keep_training(history: History) -> None:
     name = training_name(history.settings)
     trainings = {other: kept for other, kept in own_trainings().items() if other != name}
     st.session_state[OWN] = dict([*trainings.items(), (name, history)][-MOST_OWN:])
-    kept_trainings().drop(lambda other: other == name)
-    kept_trainings().get(name, lambda: history, history_bytes)
+    known = kept_training(history.settings)
+    if known is None or known.last.step < history.last.step:  # another visitor may have stopped it later
+        kept_trainings().drop(lambda other: other == name)
+        kept_trainings().get(name, lambda: history, history_bytes)
 
 
 def own_trainings() -> dict[str, History]:

@@ -19,7 +19,7 @@ from viz.text.glossary import TERMS, explanation
 
 KEPT = "_watch_text"  # in the session: a text that no address has room for
 EXAMPLE = "example"
-HELD = "held-"  # before a digest; no compressed text that is one begins so
+HELD = "held-"  # before a digest
 HELD_BYTES = 4_000_000
 MOST_BYTES = 4 * LONGEST_TEXT
 
