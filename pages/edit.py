@@ -11,6 +11,7 @@ from jaxtyping import Float
 import pages
 from model import Edits, InputError
 from model.edits import Overwrite
+from model.measures.causes.strongest_weight import StrongestWeight
 from model.measures.edited_weights import copied_weights, overwrites, pattern_weights, row_moved, with_head
 from pages.parts.ablations.experiments import edits_in_words
 from pages.parts.edit.answer import answer_data, found, is_worth_a_try
@@ -19,14 +20,12 @@ from pages.parts.edit.edit_files import offer_files, show_file
 from pages.parts.edit.edited_pass import (
     SITES,
     EditedPass,
-    Suggestion,
     edited_pass,
     site_of,
     suggested_edit,
     suggestion_of,
 )
 from pages.parts.edit.kept_edits import (
-    digest_of,
     edit_text,
     history,
     is_held,
@@ -42,6 +41,7 @@ from pages.parts.edit.weight_editor import sent_cells, weight_editor
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link
 from pages.parts.passes import trace_key, trace_of
+from pages.parts.state.held_texts import digest_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current_selection, fit, remember
 from pages.parts.widgets.binding import select
@@ -160,7 +160,7 @@ def head_key(selection: Selection, run: EditedPass) -> str:
     return digest_of(repr((trace_key(selection, run.others), run.site)))
 
 
-def selected_cell(selection: Selection, run: EditedPass, suggestion: Suggestion | None) -> tuple[int, int]:
+def selected_cell(selection: Selection, run: EditedPass, suggestion: StrongestWeight | None) -> tuple[int, int]:
     """The chosen cell, else the suggested one, else one that is edited, else the largest."""
     view, shape = selection.view, run.base.shape
     if view.query is not None and view.key is not None and view.query < shape[0] and view.key < shape[1]:
@@ -191,7 +191,7 @@ def keep_cells(run: EditedPass, cells: frozenset[Overwrite], **place: int) -> No
         st.session_state[REFUSED_EDIT] = str(refusal)
 
 
-def show_buttons(run: EditedPass, suggestion: Suggestion | None) -> None:
+def show_buttons(run: EditedPass, suggestion: StrongestWeight | None) -> None:
     """What is suggested, and ways back and forward."""
     if refusal := st.session_state.pop(REFUSED_EDIT, ""):
         st.error(markdown_text(refusal))

@@ -3,13 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
+from model.measures.causes.strongest_weight import StrongestWeight
 from model.measures.comparison import stream_distances
 from model.measures.edited_weights import set_keys
 from model.measures.likely_answers import likely_answers
 from model.measures.outcome import answers_otherwise, outcome_value
 from pages.parts.ablations.experiment_runs import edited_output
 from pages.parts.ablations.part_effects import name_of
-from pages.parts.edit.edited_pass import EditedPass, Suggestion
+from pages.parts.edit.edited_pass import EditedPass
 from pages.parts.passes import target_of
 from pages.parts.prediction import no_prediction, output_of
 from pages.parts.state.selection import Selection
@@ -81,7 +82,7 @@ def look_of(run: EditedPass, kind: Kind) -> Look | None:
     )
 
 
-def found(selection: Selection, run: EditedPass, kind: Kind, suggestion: Suggestion | None) -> tuple[str, str]:
+def found(selection: Selection, run: EditedPass, kind: Kind, suggestion: StrongestWeight | None) -> tuple[str, str]:
     """Title and sentence, Markdown."""
     before = outcome_value(run.outcome, run.before, run.before)
     answer = name_of(run.checkpoint, run.outcome)
@@ -117,7 +118,7 @@ def now_likeliest(run: EditedPass) -> tuple[str, float] | None:
 
 
 def suggestion_said(
-    run: EditedPass, kind: Kind, suggestion: Suggestion | None, answer: str, before: float
+    run: EditedPass, kind: Kind, suggestion: StrongestWeight | None, answer: str, before: float
 ) -> tuple[str, str]:
     """What the suggested edit would do, and what to do."""
     if run.base.shape[-1] == 1:
@@ -137,7 +138,7 @@ def suggestion_said(
     return sentences.suggestion(look, run.outcome.kind, answer, *numbers, turned=suggestion.turned)
 
 
-def is_worth_a_try(run: EditedPass, suggestion: Suggestion) -> bool:
+def is_worth_a_try(run: EditedPass, suggestion: StrongestWeight) -> bool:
     """Whether one would see that the suggested edit changes the answer."""
     before = outcome_value(run.outcome, run.before, run.before)
     return suggestion.turned or abs(suggestion.after - before) >= LEAST
