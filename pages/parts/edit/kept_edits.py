@@ -5,7 +5,6 @@ kept edits do. An edit that is too long for an address is held for all visitors 
 nothing but positions and weights. An address with a digest that this server does not hold any longer shows no edit.
 """
 
-import hashlib
 from typing import Any
 
 import streamlit as st
@@ -14,36 +13,24 @@ from model import Edits, InputError
 from model.measures.edited_weights import without_weights
 from pages.parts.edit.history import History
 from pages.parts.edit.settings import LONGEST_EDIT, EditSettings
-from pages.parts.lru_cache import LRUCache
+from pages.parts.state.held_texts import held_text, hold
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current
 
 HISTORY = "_edit_history"  # in the session
-HELD_BYTES, LONGEST_HELD = 8_000_000, 1_000_000  # of all edits that are held, about; characters of one
+LONGEST_HELD = 1_000_000  # characters of one edit
 TOO_LONG = "An edit of {} weights is too large: at most about {} can be kept."
-
-
-@st.cache_resource(show_spinner=False)
-def held_edits() -> LRUCache:
-    """Those of this server, by their digests."""
-    return LRUCache(HELD_BYTES)
-
-
-def digest_of(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def edit_text(selection: Selection) -> str:
     """All that is edited, as ``Edits.to_text`` writes it."""
-    digest = selection.of(EditSettings).held
-    held: str = held_edits().get(digest, str, len) if digest and digest in held_edits() else ""
-    return held or selection.edits
+    return held_text(selection.of(EditSettings).held) or selection.edits
 
 
 def is_lost(selection: Selection) -> bool:
     """Whether the address names an edit that this server does not hold."""
     digest = selection.of(EditSettings).held
-    return bool(digest) and digest not in held_edits()
+    return bool(digest) and held_text(digest) is None
 
 
 def is_held(selection: Selection) -> bool:
@@ -59,9 +46,7 @@ def changes_of(text: str) -> dict[str, Any]:
     if len(text) > LONGEST_HELD:
         count = len(edits.overwritten)
         raise InputError(TOO_LONG.format(count, count * LONGEST_HELD // len(text)))
-    digest = digest_of(text)
-    held_edits().get(digest, lambda: text, len)
-    return {"edits": without_weights(edits).to_text(), "held": digest}
+    return {"edits": without_weights(edits).to_text(), "held": hold(text)}
 
 
 def keep_edit(text: str, **changes: Any) -> None:

@@ -5,7 +5,6 @@ own training is called by its task and digits of all that decides it, so that on
 session has the last two; the server keeps some for whoever comes back to one by its name, after a reload, say.
 """
 
-import hashlib
 import json
 import re
 import shutil
@@ -24,13 +23,13 @@ from model.training.watched.history_files import save_snapshot
 from model.training.watched.recordings import RECORDED, RECORDINGS, recorded
 from model.training.watched.run_settings import RunSettings
 from pages.parts.lru_cache import LRUCache
+from pages.parts.state.held_texts import digest_of
 
 OWN = "_watched_trainings"  # in the session: the visitor's own trainings by name, the newest last
 MOST_OWN = 2
 MOST_FOLDERS = 64  # on this server's disk, each of less than a megabyte
 KEPT_BYTES = 16_000_000  # of the trainings that the server keeps
 NAME = re.compile(r"([a-z]+(?:-[a-z0-9]+)+)\.([0-9]{1,5})", re.ASCII)
-DIGITS = 8
 
 
 class MomentFolder:
@@ -88,8 +87,7 @@ def training_name(settings: RunSettings) -> str:
     for name, known in RECORDED.items():
         if known == settings:
             return name
-    content = json.dumps(settings.to_json(), sort_keys=True).encode("utf-8", "surrogatepass")
-    return f"{settings.task}-{hashlib.sha256(content).hexdigest()[:DIGITS]}"
+    return f"{settings.task}-{digest_of(json.dumps(settings.to_json(), sort_keys=True))}"
 
 
 def moment_name(history: History, step: int) -> str:

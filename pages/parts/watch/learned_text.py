@@ -6,13 +6,12 @@ digest of a text that the server holds for whoever has the link.
 
 import base64
 import binascii
-import hashlib
 import zlib
 
 import streamlit as st
 
 from model.training.watched.run_settings import LONGEST_TEXT
-from pages.parts.lru_cache import LRUCache
+from pages.parts.state.held_texts import digest_of, held_text, hold
 from pages.parts.state.session import choose, current
 from pages.parts.watch.settings import LONGEST_PACKED, Watch
 from viz.text.glossary import TERMS, explanation
@@ -20,7 +19,6 @@ from viz.text.glossary import TERMS, explanation
 KEPT = "_watch_text"  # in the session: a text that no address has room for
 EXAMPLE = "example"
 HELD = "held-"  # before a digest
-HELD_BYTES = 4_000_000
 MOST_BYTES = 4 * LONGEST_TEXT
 
 
@@ -29,8 +27,8 @@ def learned_text() -> str:
     kept: str = st.session_state.get(KEPT, "")
     letters = current().of(Watch).learned
     if letters.startswith(HELD):
-        held: str | None = held_texts().find(letters)
-        return held or (kept if held_name(kept) == letters else "")
+        digest = letters.removeprefix(HELD)
+        return held_text(digest) or (kept if digest_of(kept) == digest else "")
     return unpacked(letters) or kept
 
 
@@ -39,20 +37,8 @@ def learn_from(text: str) -> None:
     st.session_state[KEPT] = text
     letters = packed(text)
     if text and not letters:
-        letters = held_name(text)
-        held_texts().get(letters, lambda: text, lambda kept: 4 * len(kept))
+        letters = HELD + hold(text)
     choose({"watch.learned": letters})
-
-
-@st.cache_resource(show_spinner=False)
-def held_texts() -> LRUCache:
-    """Those that no address has room for, of all visitors, by ``held_name``."""
-    return LRUCache(HELD_BYTES)
-
-
-def held_name(text: str) -> str:
-    """What an address has of a text that is too long for it: 64 bits of its digest, which nobody guesses."""
-    return HELD + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def example_text() -> str:

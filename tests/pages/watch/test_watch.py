@@ -24,8 +24,9 @@ from model.training.watched.run_settings import LONGEST_TEXT, SHORTEST_TEXT, Run
 from model.training.watched.waiting_line import WaitingLine
 from pages.parts.models.watched_moments import OWN as OWN_TRAININGS
 from pages.parts.models.watched_moments import kept_trainings
+from pages.parts.state.held_texts import digest_of, held_texts
 from pages.parts.watch.language import LINE
-from pages.parts.watch.learned_text import example_text, held_name, held_texts, packed, unpacked
+from pages.parts.watch.learned_text import HELD, example_text, packed, unpacked
 from pages.parts.watch.moment_files import zipped_moment
 from pages.parts.watch.settings import FILMS
 from tests.pages.test_every_page import component, follow, link, opened, picture, taken
@@ -297,7 +298,7 @@ def test_a_text_too_long_for_a_link_is_held_by_the_server_for_whoever_has_the_li
     long = "".join(chr(0x4E00 + 7 * place % 5000) for place in range(3000))
     app = watched(task="text").text_area(key="watch_own_text").input(OWN_TEXT).run()
     app = app.text_area(key="watch_own_text").input(long).run()
-    assert held_name(long) in address(app)
+    assert HELD + digest_of(long) in address(app)
     assert long not in address(app)
     assert app.text_area(key="watch_own_text").value == long
     assert opened("watch.py", **dict(app.query_params)).text_area(key="watch_own_text").value == long
