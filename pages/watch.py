@@ -50,9 +50,9 @@ HOW_TO_READ = """
 - The squares are the heads at that step. A row is a query, a column a key, and strong colour is much attention.
 """
 CHOSEN_BY = (
-    "Accuracy jumps where it rises most within a doubling of the steps, if that is by 25 points or more; the step of "
-    "the title is the middle of that doubling, which is shaded. The head is the one that is furthest above chance for "
-    "a kind that the task needs, at the last step."
+    "Accuracy jumps where it rises most within a doubling of the steps, if that is by 25 points or more and by half of "
+    "all that it rises; the step of the title is the middle of that doubling, which is shaded. The head is the one "
+    "that is furthest above chance for a kind that the task needs, at the last step."
 )
 EXPLORE_HELP = "Opens the model as it was at this step, with all pictures of the page Explore."
 INSIDE_HELP = "Shows every step from the characters to one of this head's weights, at this step of the training."

@@ -14,7 +14,7 @@ from model.training.watched.moments import Moment
 from model.training.watched.run_settings import RunSettings
 from model.transformer import Transformer
 
-LEAST_RISE = 0.25  # of accuracy in a doubling of the steps: less is no sudden change
+LEAST_RISE, LEAST_SHARE = 0.25, 0.5  # of accuracy in a doubling of the steps, and of all that it rises: a sudden change
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,13 +92,16 @@ class History:
 
 
 def steepest(steps: np.ndarray, accuracy: np.ndarray) -> SuddenChange | None:
-    """The step about which accuracy rises the most within a doubling; None where it rises by less than a quarter."""
+    """The step about which accuracy rises the most within a doubling.
+
+    None where that is by less than a quarter, or less than half of what it rises in all: a slow rise.
+    """
     inside = [step for step in steps.tolist() if step**2 >= 2 and 2 * step**2 <= steps.max() ** 2]
     if not inside:
         return None
     before, after = (interpolated(steps, accuracy, [step * factor for step in inside]) for factor in (0.5**0.5, 2**0.5))
     best = int(np.argmax(after - before))
-    if after[best] - before[best] < LEAST_RISE:
+    if after[best] - before[best] < max(LEAST_RISE, LEAST_SHARE * float(np.ptp(accuracy))):
         return None
     return SuddenChange(step=inside[best], before=float(before[best]), after=float(after[best]))
 

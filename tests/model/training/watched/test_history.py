@@ -172,6 +172,9 @@ def test_the_sudden_change_is_the_steepest_doubling_and_a_slow_rise_is_none():
     sudden: Any = steepest(steps, np.array([0.1, 0.1, 0.1, 0.1, 0.8, 0.9, 0.9]))
     assert (sudden.step, sudden.before, sudden.after) == (16, pytest.approx(0.45), pytest.approx(0.85))
     assert steepest(steps, np.linspace(0.1, 0.7, 7)) is None
+    assert steepest(steps, np.array([0.1, 0.1, 0.4, 0.7, 0.95, 1.0, 1.0])) is None, (
+        "a third of the rise in each doubling"
+    )
     assert steepest(np.array([1]), np.array([0.1])) is None
 
 
