@@ -59,8 +59,9 @@ TEXT_ANSWERS = {
     frozenset[str](): "Neither of them.",
 }
 TEXT_SENTENCE = (
-    "Of the {pairs} pairs of neighbouring words that the first writes, the training stories have {known}; of the "
-    "second’s {other_pairs}, {other_known}. A decoder that can copy the next character never learns to predict it."
+    "To judge by a count: do two words that one of them wrote side by side stand so in the stories, too? Of {pairs} "
+    "such pairs of the first, {known} do; of {other_pairs} of the second, {other_known}. A decoder that can copy the "
+    "next character never learns to predict it."
 )
 STEP_LABEL = "Written after so many steps"
 STEP_CAPTION = "{name}, after {step} steps: training loss {loss}"

@@ -20,8 +20,9 @@ OPTIONS = (
 OTHERWISE = "Without the division, {other} wins with {other_share}; {answer} falls from {before} to {after}."
 MOVES = "Without the division, {answer} {verb} from {before} to {after}."
 SENTENCE = (
-    "Rows become sharper: over all heads, the largest weight of a row is {all_undivided} on average instead of "
-    "{all_divided}; in this head it is {undivided} instead of {divided}."
+    "The largest weight of a row says how sharp the row is. In the head of the picture it is {divided} with the "
+    "division and {undivided} without, the mean of its rows; the mean of all heads is {all_divided} with it and "
+    "{all_undivided} without."
 )
 ACT = (
     "Move the scale in the picture: to the left, all words of a row become alike; to the right, one word takes all. "
