@@ -49,8 +49,7 @@ from viz.formula import with_switches
 QUESTION = "What is each part of the formula for?"
 HOW_TO_READ = (
     "Press a part in a box to run the model without it; the result stands below. Press it again to put it back. "
-    "While none is pressed, that of the part that changes the answer most stands there, in a dashed box. A box gives "
-    "{}."
+    "Until you press one, the result is that of the dashed box, the part that changes the answer most. A box gives {}."
 )
 WHERE_HELP = (
     "In this text: the model runs twice, unchanged and with one part of the formula changed. In fresh models: stacks "

@@ -443,7 +443,7 @@ def show_lens(cursor: GenerationCursor, step: Step) -> None:
     predictions = layer_predictions(lens_logits(cursor.checkpoint.model, decoder), step.token_id, LAYER_PLACES)
     shares = predictions.probabilities.numpy()
     tokens = [cursor.checkpoint.tokenizer.pieces(row) for row in predictions.ids.tolist()]
-    left, beside = st.columns([3, 2], gap="large")
+    left, beside = st.columns(2, gap="medium")
     with left:
         show_chart(
             ("lens", cursor.name),
