@@ -7,7 +7,7 @@ import streamlit as st
 import pages
 from model import Edits, InputError
 from model.edits import NO_EDITS
-from model.training.watched.head_pictures import known
+from model.training.watched.head_pictures import known_characters
 from model.training.watched.language_film import language_film
 from model.training.watched.tasks import TEXT
 from pages.parts.frame.finding import picture, picture_alone, show_finding
@@ -112,7 +112,7 @@ def show_what_happened(film: Film | None) -> None:
 def show_details(film: Film, selection: Selection) -> None:
     """Below the film: its characters, what was trained, the ways into its moments, and how to read it."""
     line, length = line_of(film, selection), film.first.settings.task_to_learn().length
-    characters = known(film.first.settings.task_to_learn().characters)
+    characters = known_characters(film.first.settings.task_to_learn().characters)
     label = f"Characters that the pictures are of, at most {length}; the model knows {characters}"
     choose_line(label, line, film.default_line(), length)
     if refusal := refusal_of(film, line):

@@ -49,7 +49,7 @@ def check_readable(history: History, text: str) -> None:
         raise InputError(f"This model has no {', no '.join(names)}. It knows {known(task.characters)}.")
 
 
-def known(characters: str) -> str:
+def known_characters(characters: str) -> str:
     """The characters of a model, in a few words."""
     if characters.startswith("abcdefghijklmnopqrstuvwxyz"):
         return f"the letters a to z and {characters[-1]}"

@@ -108,7 +108,7 @@ def rest_sentence(board: Board, rest: Sequence[str]) -> str:
     second = f"{EXPERIMENTS[rest[0]].part_at(board.place)} ({compared[rest[0]].before_and_after()})"
     most = "this one changes the answer most"
     if norms_aside(board):
-        most += ", norms aside: without them all vectors have lengths that the model never met"
+        most += ", norms aside: without them most layers read vectors of lengths that training never gave them"
     largest = f"Each part was taken out {beside_what(board)}; {most}. The second largest change comes from {second}."
     return f"{largest}{one_layer_alone(board)}"
 

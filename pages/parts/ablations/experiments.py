@@ -82,7 +82,7 @@ class Experiment:
     on_head: bool = False  # whether it acts on the chosen head alone
     on_key: bool = False  # whether it acts on the chosen token
     part: str = ""  # what is taken out, as in "without …"; "": something is changed instead
-    of_text: bool = True  # what its absence does depends on the text: without norms a model fails on any
+    of_text: bool = True  # compared with other parts: without norms layers read what training never gave them
     unmoved: str = ""  # what it means where the prediction stays as it was
 
     @property

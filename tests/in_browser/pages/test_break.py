@@ -5,6 +5,7 @@ import re
 import time
 from contextlib import suppress
 from functools import partial
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import numpy as np
@@ -37,6 +38,24 @@ def open_at(page: Page, address: str, **query: str) -> None:
     asks(page, "What is each part of the formula for?")
     expect(page.locator(f"{CHARTS} svg").first).to_be_visible()
     idle(page)
+
+
+def border(page: Page, part: str) -> list[Any]:
+    """How the box of a part is drawn, and whether it is pressed."""
+    box = page.locator(f".formula [data-part={part}]")
+    return box.evaluate("box => [getComputedStyle(box).borderTopStyle, box.ariaPressed === 'true']")
+
+
+def test_the_part_whose_result_stands_below_is_marked_before_one_is_pressed(browser, address):
+    with visitor(browser) as page:
+        open_at(page, address, text=SENTENCE)
+        most = page.locator(".formula .most").get_attribute("data-part")
+        other = next(part for part in ("scale", "positions") if part != most)
+        assert border(page, most) == ["dashed", False]
+        assert border(page, other) == ["solid", False]
+        page.locator(f".formula [data-part={other}]").click()
+        comes_true(page, lambda: border(page, other) == ["solid", True])
+        assert border(page, most) == ["solid", False]
 
 
 def numbers(page: Page) -> dict[str, np.ndarray]:

@@ -110,6 +110,27 @@ def test_it_plays_by_itself_from_random_weights_to_the_last_step_and_can_be_held
         no_complaint(page)
 
 
+def test_while_it_plays_the_line_stands_at_the_step_whose_numbers_are_read(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, PAGE)
+        read = """(() => {
+          const [screen] = held.screens
+          return [Number(screen.playheads[0].getAttribute("x1")), screen.plot, held.steps[held.place], held.at]
+        })()"""
+        comes_true(page, lambda: player(page, "held.at > 0.3"))
+        seen = []
+        while (now := player(page, read))[-1] < 1:
+            seen.append(now)
+        left = now[0] - now[1]  # of the axis: the film has ended
+        assert now[2] == 1000
+        assert len(seen) >= 3
+        on_axis = [math.log2(1 + step) / math.log2(1 + 1000) for _, _, step, _ in seen]
+        assert any(at > place + 0.005 for (_, _, _, at), place in zip(seen, on_axis, strict=True)), "between two steps"
+        for (x, plot, _, _), place in zip(seen, on_axis, strict=True):
+            assert x == pytest.approx(left + plot * place, abs=0.01)
+        no_complaint(page)
+
+
 def test_whoever_wants_nothing_to_move_sees_the_end(browser, address):
     with visitor(browser) as page:
         page.emulate_media(reduced_motion="reduce")

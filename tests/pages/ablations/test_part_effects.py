@@ -10,7 +10,7 @@ import torch
 from model import Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite, load_checkpoint
 from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value
 from pages.parts.ablations.effect_sentences import unmoved_sentence
-from pages.parts.ablations.experiments import EXPERIMENTS, ExperimentPlace
+from pages.parts.ablations.experiments import EXPERIMENTS, ExperimentPlace, without_norm
 from pages.parts.ablations.part_effects import Board, PartEffect, groups_of
 from tests import tiny
 from tests.pages.test_every_page import component, opened
@@ -206,6 +206,26 @@ def test_one_threshold_decides_what_hardly_changes(kind, after, turned, moved, b
     assert sentence.startswith(begins)
     assert bool(sentence) == bool(begins)
     assert (f"moves by {100 * moved:.0f} % of its length" in sentence) == (moved >= 0.01 and bool(begins))
+
+
+@pytest.mark.parametrize(("name", "text"), [("sentiment", TURNS), ("stories", "Once upon a time there was")])
+def test_without_norms_most_layers_read_vectors_of_lengths_that_training_never_gave_them(name, text):
+    checkpoint = load_checkpoint(name, device="cpu")
+    without = without_norm(checkpoint.config, ExperimentPlace())
+    assert isinstance(without, Edits)
+    normed, bare = (
+        [
+            part.input.norm(dim=-1)
+            for block in checkpoint.trace(text, edits=edits).text_stack.blocks
+            for part in (block.self_attention, block.feed_forward)
+        ]
+        for edits in (Edits(), without)
+    )
+    apart = [
+        bool(((after < before.min() / 1.1) | (after > 1.1 * before.max())).all())
+        for before, after in zip(normed, bare, strict=True)
+    ]
+    assert sum(apart) >= len(apart) - 1
 
 
 def test_the_page_opens_on_the_part_that_matters_most_and_no_address_names_it():

@@ -14,6 +14,7 @@ from model.training.watched.head_pictures import (
     character_of,
     check_readable,
     head_pictures,
+    known_characters,
     right_answers,
     written_after,
 )
@@ -49,6 +50,19 @@ def test_the_right_answers_to_a_text_are_those_that_the_task_teaches(task):
             characters[answer - FIRST_ID] if known else None for answer, known in zip(truth, counted, strict=True)
         ]
         assert right_answers(task, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("characters", "said"),
+    [
+        ("abcdefghijklmnopqrstuvwxyz>", "the letters a to z and >"),
+        ("able", "“able”"),
+        ("able ", "the blank and “able”"),
+        (" .able", "the blank and “.able”"),
+    ],
+)
+def test_the_characters_that_a_model_knows_are_named_a_blank_among_them(characters, said):
+    assert known_characters(characters) == said
 
 
 def test_of_a_text_every_next_character_is_right_and_nothing_is_known_after_the_last():
