@@ -23,7 +23,7 @@ from model.training.watched.history_files import save_snapshot
 from model.training.watched.recordings import RECORDED, RECORDINGS, recorded
 from model.training.watched.run_settings import RunSettings
 from pages.parts.lru_cache import LRUCache
-from pages.parts.state.held_texts import digest_of
+from pages.parts.state.held_texts import DIGITS, digest_of
 
 OWN = "_watched_trainings"  # in the session: the visitor's own trainings by name, the newest last
 MOST_OWN = 2
@@ -162,8 +162,9 @@ def moment_folder(name: str) -> Path | None:
 
 
 def moment_label(name: str) -> str:
-    """ "induction-two-layers, step 256"."""
-    return f"{name.rpartition('.')[0]}, {step_in_words(name)}"
+    """ "induction-two-layers, step 256"; of a visitor's own, whose name is long, half of the digits."""
+    training = re.sub(f"(?<=-[0-9a-f]{{8}})[0-9a-f]{{{DIGITS - 8}}}$", "", name.rpartition(".")[0])
+    return f"{training}, {step_in_words(name)}"
 
 
 def step_in_words(name: str) -> str:

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from pages.parts.models import catalogue
 from pages.parts.models.catalogue import label_of, labels_of, open_folder
+from pages.parts.models.watched_moments import moment_label
 
 ONE, OTHER = f"gpt2@{'1' * 40}", f"gpt2@{'2' * 40}"
 
@@ -35,3 +36,8 @@ def test_a_folder_that_several_open_at_once_has_one_name(monkeypatch, tmp_path):
     with ThreadPoolExecutor(4) as visitors:
         assert set(visitors.map(open_folder, [tmp_path] * 4)) == {tmp_path.name}
     assert list(folders) == [tmp_path.name]
+
+
+def test_a_moment_of_a_training_is_labelled_by_its_step_and_shortly():
+    assert moment_label("induction-two-layers.256") == "induction-two-layers, step 256"
+    assert moment_label("induction-0123456789abcdef.1000") == "induction-01234567, step 1,000"
