@@ -49,7 +49,7 @@ def border(page: Page, part: str) -> list[Any]:
 def test_the_part_whose_result_stands_below_is_marked_before_one_is_pressed(browser, address):
     with visitor(browser) as page:
         open_at(page, address, text=SENTENCE)
-        most = page.locator(".formula .most").get_attribute("data-part")
+        most = page.locator(".formula .most").get_attribute("data-part") or ""
         other = next(part for part in ("scale", "positions") if part != most)
         assert border(page, most) == ["dashed", False]
         assert border(page, other) == ["solid", False]
