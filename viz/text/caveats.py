@@ -85,15 +85,18 @@ def characters_in_bytes(tokens: Sequence[str]) -> str:
 
 
 def words_in_pieces(stack: StackTrace) -> str:
-    """ "4 of 5 words are not in the model's vocabulary: the model reads them in pieces.", of more than half of them."""
+    """How many words are read in pieces, where those are more than half; a word may have a token after a blank alone."""
     words = pieces_by_word(stack.tokens or (), stack.words or (), stack.segments)
     broken = sum(pieces > 1 for pieces in words)
     if broken <= MOSTLY * len(words) or len(words) == 0:
         return ""
     if len(words) == 1:
-        return "The word is not in the model's vocabulary: the model reads it in pieces."
-    verb, them = ("is", "it") if broken == 1 else ("are", "them")
-    return f"{broken} of {len(words)} words {verb} not in the model's vocabulary: the model reads {them} in pieces."
+        return "The word as it stands here is not in the model's vocabulary: the model reads it in pieces."
+    stand, verb, them = ("it stands", "is", "it") if broken == 1 else ("they stand", "are", "them")
+    return (
+        f"{broken} of {len(words)} words, as {stand} here, {verb} not in the model's vocabulary: the model reads {them} "
+        "in pieces."
+    )
 
 
 def pieces_by_word(

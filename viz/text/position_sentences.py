@@ -157,7 +157,8 @@ def _numbers(two: TwoOrders, stack: StackTrace) -> str:
         without += HIDES[two.hides]
     else:
         least = percent(max(two.unplaced), 3).replace("<\u00a0", "less than ")
-        without = f"every token's last vector stays as it was (to {least} of its length)"
+        near = f" (to {least} of its length)" if max(two.unplaced) > 0 else ""
+        without = f"every token's last vector stays as it was{near}"
     placed = ""
     if two.placed is not None:
         share, token = _most(two.placed, stack)

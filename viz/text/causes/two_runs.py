@@ -37,16 +37,16 @@ def title(site: Site, distance: float, keys: tuple[str, str], model: str = "", *
     keys: the token to which the head gives most, in A and in B. model: the second, where partners were sought.
     by_chance: the distance, if the head looked at its keys in random order.
     """
+    beside = BY_CHANCE if abs(by_chance - distance) < ALIKE else BELOW_CHANCE if distance < by_chance else ""
     if model and distance >= LEAST:
         return (
-            f"No head of {markdown_text(model)} looks where {head_named(site)} looks: the one that comes nearest on "
-            f"this text has {percent(distance)} of its attention elsewhere."
+            f"Of all heads, {head_named(site)} is least like any of {markdown_text(model)}: the one that comes nearest "
+            f"on this text has {percent(distance)} of its attention elsewhere{beside}."
         )
     if distance < LEAST:
         return SAME_PASSES
     name = f"Layer {counted(site[0])}, head {counted(site[1])}"
     first, second = keys
-    beside = BY_CHANCE if abs(by_chance - distance) < ALIKE else BELOW_CHANCE if distance < by_chance else ""
     moves = f"{percent(distance)} of its attention moves{beside}."
     if first == second:
         return f"{name} looks elsewhere most: {moves}"

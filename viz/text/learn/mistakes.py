@@ -24,7 +24,8 @@ class MistakeWords:
 
     name: in a list. subject: of the sentence "… moves the answer from 94 % to 31 %". wrong: what is written wrong.
     notice: what one would notice. axes: of the curves, across and up; "" up: the probability of the answer.
-    other: the title where there is no answer. cells: what the numbers of the matrices are.
+    furthest: of which answers the wrong one is that furthest off, where there are several. other: the title where
+    there is no answer. cells: what the numbers of the matrices are.
     """
 
     name: str
@@ -33,6 +34,7 @@ class MistakeWords:
     notice: str
     numbers: Callable[[Effect, str], str]
     axes: tuple[str, str] = ("", "")
+    furthest: str = ""
     other: Callable[[Effect], str] = lambda effect: ""
     cells: str = ""
 
@@ -47,7 +49,8 @@ def title(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> str:
     before = f"{percent(right, 1)} {labels[effect.label]}"
     if effect.moved < UNMOVED:
         return f"{words.subject} leaves the answer at {before}."
-    return f"{words.subject} moves the answer from {before} to {percent(wrong, 1)}."
+    furthest = words.furthest.format(count=len(effect.picture.places)) if isinstance(effect.picture, Curves) else ""
+    return f"{words.subject} moves the answer from {before} to {percent(wrong, 1)}{furthest}."
 
 
 def sentence(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> str:
@@ -264,6 +267,7 @@ WORDS = {
         notice="Another row of the batch gives another answer; another order of the words gives the same answer.",
         numbers=batch,
         axes=("row of the batch in which this text stands", ""),
+        furthest=" in the worst of {count} rows",
     ),
     "mask": MistakeWords(
         name="A mask broadcast over heads",
@@ -339,6 +343,7 @@ WORDS = {
         notice="Two calls on one text give two answers.",
         numbers=dropout,
         axes=("call", ""),
+        furthest=" in the worst of {count} calls",
     ),
 }
 
