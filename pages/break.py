@@ -48,9 +48,10 @@ from viz.formula import with_switches
 
 QUESTION = "What is each part of the formula for?"
 HOW_TO_READ = (
-    "Press a part in a box to run the model without it; the result stands below. Press it again to put it back. "
-    "Until you press one, the result is that of the dashed box, the part that changes the answer most. A box gives {}."
+    "Press a part in a box to run the model without it; the result stands below. Press it again to put it back. {}A "
+    "box gives {}."
 )
+DASHED = "Until you press one, the result is that of the dashed box, the part that changes the answer most. "
 WHERE_HELP = (
     "In this text: the model runs twice, unchanged and with one part of the formula changed. In fresh models: stacks "
     "and heads with random weights show effects that a trained model has already overcome. By hand: small cases to "
@@ -135,7 +136,7 @@ def show_board(board: Board) -> None:
         else:
             draw(board, chosen)
     if not picture_alone():
-        st.markdown(HOW_TO_READ.format(box_legend(board)))
+        st.markdown(HOW_TO_READ.format("" if pressed_part() else DASHED, box_legend(board)))
 
 
 @st.fragment

@@ -12,6 +12,7 @@ import { el } from "../explorer/browser/element.js"
  * @property {string} [name]
  * @property {string} [result]
  * @property {boolean} [chosen]
+ * @property {boolean} [shown]
  * @property {boolean} [most]
  * @property {boolean} [out]
  * @property {boolean} [present]
@@ -64,9 +65,9 @@ function lineOf({ words, terms }, tell) {
 }
 
 /** @type {(term: Term, tell: Tell) => HTMLElement} */
-function termOf({ notation, name = "", part, result = "", chosen, most, out, present }, tell) {
+function termOf({ notation, name = "", part, result = "", chosen, shown, most, out, present }, tell) {
   const written = el("span", { className: "notation" }, ...piecesOf(notation))
-  const classes = ["term", out && "out", present && "present", chosen && "chosen", most && "most"]
+  const classes = ["term", out && "out", present && "present", chosen && "chosen", shown && "shown", most && "most"]
     .filter(Boolean)
     .join(" ")
   if (present) written.setAttribute("aria-current", "step")

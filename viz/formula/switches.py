@@ -12,7 +12,8 @@ class Switch:
     """A part that can be pressed. result: what its absence does, "93.9 → 90.2 %"; "" while that is not known."""
 
     result: str = ""
-    chosen: bool = False  # what is shown below
+    chosen: bool = False  # pressed: what is shown below
+    shown: bool = False  # what is shown below though nothing is pressed
     out: bool = False  # struck through: it is left out of the run that is shown
     most: bool = False  # no other part matters more
 
@@ -74,7 +75,7 @@ def terms_drawn(line: Line, switches: Mapping[str, Switch], seen: set[str]) -> I
         if switch is not None and term.part not in seen:
             seen.add(term.part)
             entry |= {"name": term.name, "part": term.part, "result": switch.result}
-            entry |= {"chosen": switch.chosen, "most": switch.most}
+            entry |= {"chosen": switch.chosen, "shown": switch.shown, "most": switch.most}
         if switch is not None and switch.out:
             entry["out"] = True
         yield entry

@@ -85,7 +85,7 @@ def characters_in_bytes(tokens: Sequence[str]) -> str:
 
 
 def words_in_pieces(stack: StackTrace) -> str:
-    """How many words are read in pieces, where those are more than half; a word may have a token after a blank alone."""
+    """How many words are read in pieces, where those are more than half; some words have a token only after a blank."""
     words = pieces_by_word(stack.tokens or (), stack.words or (), stack.segments)
     broken = sum(pieces > 1 for pieces in words)
     if broken <= MOSTLY * len(words) or len(words) == 0:
@@ -94,8 +94,8 @@ def words_in_pieces(stack: StackTrace) -> str:
         return "The word as it stands here is not in the model's vocabulary: the model reads it in pieces."
     stand, verb, them = ("it stands", "is", "it") if broken == 1 else ("they stand", "are", "them")
     return (
-        f"{broken} of {len(words)} words, as {stand} here, {verb} not in the model's vocabulary: the model reads {them} "
-        "in pieces."
+        f"{broken} of {len(words)} words, as {stand} here, {verb} not in the model's vocabulary: the model reads "
+        f"{them} in pieces."
     )
 
 

@@ -94,13 +94,15 @@ class Trainer:
         """What to say where the process ended before the last step though nobody stopped it; else nothing."""
         assert self.popen is not None
         steps = self.history.settings.steps
+        if self.is_stopped:  # where it was too slow to end by itself, it was killed for that
+            return ""
         if not self.history.moments:
-            return "" if self.is_stopped and self.popen.returncode == 0 else FAILED
+            return FAILED
         step = self.history.last.step
         if step == steps:
             return ""
         if self.popen.returncode == 0:
-            return "" if self.is_stopped else TIMED_OUT.format(seconds=self.seconds, step=step, steps=steps)
+            return TIMED_OUT.format(seconds=self.seconds, step=step, steps=steps)
         return KEPT.format(step=step)
 
     def stop(self) -> None:

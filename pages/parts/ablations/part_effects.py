@@ -79,11 +79,12 @@ class Board:
 
     def switches(self, chosen: str) -> dict[str, Switch]:
         most = self.most()
-        out = self.gone | {chosen}
+        out = {name for name in self.gone | {chosen} if name in EXPERIMENTS and EXPERIMENTS[name].part}
         return {
             name: Switch(
                 result="" if name in self.pending else effect.before_and_after() if effect else "–",
                 chosen=name == chosen,
+                shown=name == most and not chosen,
                 out=name in out,
                 most=name == most,
             )

@@ -236,10 +236,24 @@ def test_the_page_opens_on_the_part_that_matters_most_and_no_address_names_it():
     assert app.subheader[0].value == EXPERIMENTS[most].name.format(layer=1)
     assert "experiment" not in app.query_params
     assert not [name for name, term in switches(app).items() if term["chosen"]], "nobody has pressed one"
+    assert [name for name, term in switches(app).items() if term["shown"]] == [most]
     app.radio(key="experiment").set_value("scale").run()
     assert app.query_params["experiment"] == "scale"
     assert [name for name, term in switches(app).items() if term["chosen"]] == ["scale"]
+    assert not [name for name, term in switches(app).items() if term["shown"]]
     assert app.title[0].value.startswith("Without the scale, ")
+
+
+def test_what_is_changed_and_not_taken_out_is_chosen_and_not_struck_through():
+    app = opened("break.py", text=TURNS, experiment="causal")
+    assert [name for name, term in switches(app).items() if term["chosen"]] == ["causal"]
+    assert not [name for name, term in switches(app).items() if term.get("out")]
+
+
+def test_an_experiment_that_has_no_box_leaves_none_marked():
+    app = opened("break.py", text=TURNS, experiment="heads")
+    assert not [name for name, term in switches(app).items() if term["chosen"] or term["shown"]]
+    assert not any("dashed box" in text.value for text in app.markdown)
 
 
 def test_what_is_kept_broken_is_struck_through_and_no_part_is_blamed_for_it():

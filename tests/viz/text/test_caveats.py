@@ -75,7 +75,9 @@ def test_a_character_read_byte_by_byte_is_no_word_in_pieces(stories):
 
 def test_a_text_that_is_mostly_in_pieces_is_said(sentiment):
     caveat = of_text(sentiment, "asdf qwer zxcv")
-    assert caveat.startswith("3 of 3 words, as they stand here, are not in the model's vocabulary: the model reads them in pieces.")
+    assert caveat.startswith(
+        "3 of 3 words, as they stand here, are not in the model's vocabulary: the model reads them in pieces."
+    )
     assert "vocabulary" not in of_text(sentiment, "The zorgleflub was good.")
 
 

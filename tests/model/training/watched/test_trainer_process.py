@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from model.training.watched import trainer_process
 from model.training.watched.__main__ import record
 from model.training.watched.run_settings import RunSettings
 from model.training.watched.trainer_process import FAILED, Trainer
@@ -52,6 +53,17 @@ def test_a_stopped_training_keeps_what_it_came_to():
     trainer.wait(60)
     assert trainer.refusal == ""
     assert trainer.history.steps[-1] == trainer.history.last.step < LONG.steps
+    assert not runs(trainer)
+
+
+def test_a_stopped_training_that_is_too_slow_to_end_is_killed_without_a_word(monkeypatch):
+    monkeypatch.setattr(trainer_process, "GRACE", 0)
+    trainer: Any = Trainer(LONG)
+    os.killpg(trainer.popen.pid, signal.SIGSTOP)
+    trainer.stop()
+    trainer.wait(60)
+    assert trainer.popen.returncode == -signal.SIGKILL
+    assert trainer.refusal == ""
     assert not runs(trainer)
 
 
