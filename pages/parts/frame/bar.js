@@ -471,7 +471,7 @@ class Bar {
   }
 
   // What is typed and not shown is marked, here and on the picture; near the end of the room
-  // characters are counted.
+  // its characters are counted.
   mark() {
     const { unsent } = this
     this.root.classList.toggle("unsent", unsent)
@@ -521,7 +521,7 @@ class Bar {
 
   counted() {
     const [count, longest] = [this.characters, this.longest]
-    if (count <= NEAR_THE_END * longest) return ""
+    if (count <= NEAR_THE_END * longest || !(this.unsent || this.tooLong)) return ""
     const sentence = `${count.toLocaleString("en")} of ${longest.toLocaleString("en")} characters`
     return this.tooLong
       ? `${sentence}: shorten it by ${(count - longest).toLocaleString("en")} to have it shown.`
