@@ -65,9 +65,19 @@ function lineOf({ words, terms }, tell) {
 }
 
 /** @type {(term: Term, tell: Tell) => HTMLElement} */
-function termOf({ notation, name = "", part, result = "", chosen, shown, most, out, present }, tell) {
+function termOf(
+  { notation, name = "", part, result = "", chosen, shown, most, out, present },
+  tell,
+) {
   const written = el("span", { className: "notation" }, ...piecesOf(notation))
-  const classes = ["term", out && "out", present && "present", chosen && "chosen", shown && "shown", most && "most"]
+  const classes = [
+    "term",
+    out && "out",
+    present && "present",
+    chosen && "chosen",
+    shown && "shown",
+    most && "most",
+  ]
     .filter(Boolean)
     .join(" ")
   if (present) written.setAttribute("aria-current", "step")
