@@ -43,6 +43,7 @@ from pages.parts.state.session import (
     current_selection,
     fit,
     remember,
+    take_back,
 )
 from pages.parts.widgets.binding import bind_text, radio, select
 from pages.parts.widgets.charts import chart_spec
@@ -97,7 +98,8 @@ ATTENTION_HELP = "Each attention has heads of its own."
 EXPLORE_HELP = "Shows this head among all others of the text."
 EDIT_HELP = "Shows the weights that were changed, and what came of it. Explore shows the model without kept edits."
 BREAK_HELP = "Shows what was changed, and what came of it. Explore shows the model without kept edits."
-INSIDE_HELP = "Shows every step of the computation of this head."
+MOST_LABEL = "Show the head that differs most"
+MOST_HELP = "The head of the title, and that of the next text's title. One that you chose stays for every text."
 SAME_TARGET = (
     "In both, the decoder reads the tokens that it wrote for A, so that its rows can be compared. What it writes for B "
     "stands under the title."
@@ -360,6 +362,8 @@ def show_chosen(selection: Selection, heads: ComparedHeads) -> None:
         beside = sentences.beside_chance(heads.by_chance(site))
         st.markdown(f"**{markdown_text(name)}**: {markdown_text(distance + beside)}", width="content")
         show_links(heads, site)
+        if site != heads.most():
+            st.button(MOST_LABEL, key="compare_most", help=MOST_HELP, on_click=choose_most)
     first, second = heads.rows(site)
     queries, keys = heads.passes.unit_names()
     pairing = heads.passes.pairing
@@ -370,6 +374,12 @@ def show_chosen(selection: Selection, heads: ComparedHeads) -> None:
         st.caption(SAME_TARGET)
     if max(len(rows), len(columns)) > MOST_DRAWN:
         st.caption(f"The first {MOST_DRAWN} tokens are drawn; the file has all.")
+
+
+def choose_most() -> None:
+    """The head that differs most, of this text and of the next, as before somebody chose one."""
+    take_back("layer")
+    take_back("head")
 
 
 def show_links(heads: ComparedHeads, site: Site) -> None:

@@ -26,7 +26,7 @@ from pages.parts.edit import kept_edits
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import KINDS
 from tests.pages.test_break import values
-from tests.pages.test_every_page import button, component, link, opened, taken
+from tests.pages.test_every_page import button, component, link, opened, taken, typed
 from tests.pages.test_heads import text_of
 from viz.text.causes.two_runs import ONE_TOKEN, SAME_PASSES, WRONG_WAY, patch_sentence, title
 
@@ -438,6 +438,16 @@ def test_the_heads_like_this_one_are_the_most_similar_over_the_texts_and_a_press
     assert f"layer {layer + 1}, head {head + 1}: similarity {100 * similarity:.1f} %, by chance" in text_of(app)
     next(each for each in app.button if each.label == "Choose it").click().run()
     assert f"layer {layer + 1}, head {head + 1}: " in text_of(app).replace("*", "").splitlines()[2]
+
+
+def test_from_a_head_that_was_chosen_a_press_leads_back_to_that_of_the_title_for_the_next_text_too():
+    app = opened(PAGE, text=FILM, layer="1", head="2")
+    before = text_of(opened(PAGE, text=FILM))
+    app.button(key="compare_most").click().run()
+    assert text_of(app) == before
+    assert "compare_most" not in {button.key for button in app.button}
+    app = typed(app, LONGER)
+    assert "compare_most" not in {button.key for button in app.button}
 
 
 def test_whoever_asked_for_heads_like_one_sees_them_first():

@@ -7,13 +7,14 @@ from model.tokenizer import UNKNOWN
 from model.trace import StackTrace
 from viz.text.card_tables import task
 from viz.text.weight_sentences import kept_tokens
-from viz.tokens import RUN_OF_BYTES, percent, visible, whole_characters
+from viz.tokens import RUN_OF_BYTES, percent, quoted, visible, whole_characters
 
 ONE_BYTE = re.compile("\ufffd[0-9A-F]{2}")  # as the tokenizer shows it
 NEARLY_EVEN = 1.5  # odds of the likeliest label to the next; 60 % to 40 % where there are two
 NEARLY_FULL = 0.8  # of the tokens that a model reads: from there on they are counted
 MOST_NAMED = 3  # unknown tokens
 MOSTLY = 1 / 2  # of the words
+UNTRAINED = "The weights are random: nothing was learned yet. What a head looks at here, it looks at by chance."
 
 
 def caveats(
@@ -34,6 +35,7 @@ def caveats(
         in_bytes,
         words_in_pieces(stack),
         unusual_length(stack, card or {}),
+        UNTRAINED if is_untrained(card or {}) else "",
         undecided_caveat(probabilities),
     ]
     sentences = [reason for reason in reasons if reason]
@@ -54,33 +56,33 @@ def length(stack: StackTrace, longest: int, read: int | None = None) -> str:
 
 
 def unknown_tokens(stack: StackTrace, unknown_id: int | None) -> str:
-    """ "2 of 10 tokens are unknown to the model: 🙂, 日."."""
+    """ "2 of 10 tokens are unknown to the model: “🙂”, “日”."."""
     ids, tokens = stack.ids.tolist(), stack.tokens or ()
     special = stack.special or (False,) * len(ids)
     typed = [place for place, added in enumerate(special) if not added]
     unknown = [place for place in typed if ids[place] == unknown_id]
     if not unknown or not tokens:
         return ""
-    names = list(dict.fromkeys(visible(tokens[place].removeprefix(UNKNOWN).strip()) for place in unknown))
-    named = list_of_names(names)
+    named = list_of_names([tokens[place].removeprefix(UNKNOWN).removeprefix(" ") for place in unknown])
     verb = "is" if len(unknown) == 1 else "are"
     counted = f"{len(unknown)} of {len(typed)} token{'' if len(typed) == 1 else 's'} {verb} unknown to the model"
     return f"{counted}: {named}." if named else f"{counted}."
 
 
 def list_of_names(names: Sequence[str]) -> str:
-    """ "🙂, 日, 本 and 2 more": the first few."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(filter(None, names[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
+    """ "“🙂”, “日”, a blank and 2 more": the first few, each once."""
+    said = list(dict.fromkeys(quoted(name) if name.strip() else "a blank" for name in names if name))
+    more = len(said) - MOST_NAMED
+    return ", ".join(said[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def characters_in_bytes(tokens: Sequence[str]) -> str:
-    """ "Not in the model's vocabulary: 🙂. …", where a vocabulary of bytes has no token for some characters."""
+    """ "Not in the model's vocabulary: “🙂”. …", where a vocabulary of bytes has no token for some characters."""
     runs = [whole_characters(run) for run in RUN_OF_BYTES.findall("".join(tokens))]
     if not runs:
         return ""
     whole = dict.fromkeys("".join(run for run in runs if not ONE_BYTE.match(run)))  # one that was cut off has no name
-    named = list_of_names([visible(character) for character in whole]) or "some characters of the text"
+    named = list_of_names(list(whole)) or "some characters of the text"
     return f"Not in the model's vocabulary: {named}. It reads them byte by byte, and has seldom or never seen them."
 
 
@@ -119,6 +121,13 @@ def unusual_length(stack: StackTrace, card: Mapping[str, object]) -> str:
     if not isinstance(usual, int) or isinstance(usual, bool) or not 0 < usual < tokens:
         return ""
     return f"The text has {tokens} tokens; 19 of 20 texts that the model was trained on have at most {usual}."
+
+
+def is_untrained(card: Mapping[str, object]) -> bool:
+    """Whether the card says that the weights are those before the first step."""
+    training = card.get("training")
+    steps = training.get("steps") if isinstance(training, Mapping) else None
+    return isinstance(steps, int) and not isinstance(steps, bool) and steps == 0
 
 
 def undecided_caveat(probabilities: Mapping[str, float] | None) -> str:

@@ -15,6 +15,14 @@ from model.training.watched.run_settings import RunSettings
 from model.transformer import Transformer
 
 LEAST_RISE, LEAST_SHARE = 0.25, 0.5  # of accuracy in a doubling of the steps, and of all that it rises: a sudden change
+# "It was trained for …", by the names of the tasks.
+LEARNED = {
+    "copy": "writing letters again after the sign >",
+    "reverse": "writing letters backwards after the sign >",
+    "sort": "writing letters by the alphabet after the sign >",
+    "induction": "saying which letter stood after the same letter the last time",
+    "text": "continuing one text, character by character",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +82,7 @@ class History:
         figure = {"what": "accuracy on fresh sequences", "value": round(100 * moment.accuracy, 2), "unit": "%"}
         return {
             "name": f"{settings.task}-{step}",
-            "task": f"learning the task {settings.task}",
+            "task": LEARNED[settings.task],
             "summary": f"A tiny decoder after {step:,} of {settings.steps:,} steps of its training.",
             "training": {key: value for key, value in settings.to_json().items() if key != "text"} | {"steps": step},
             "evaluations": [figure | {"examples": FRESH_BATCHES * SEQUENCES}],

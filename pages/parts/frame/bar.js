@@ -490,7 +490,7 @@ class Bar {
     const open = fields.find(({ host }) => host.classList.contains("open"))
     const unsent = fields.filter((field) => field.unsent)
     const counted = Boolean(this.counted())
-    const field = unsent.find((one) => one === open) ?? unsent[0] ?? (counted ? open : undefined)
+    const field = unsent.find((one) => one === open) ?? unsent[0]
     this.status.classList.toggle("refused", this.tooLong)
     this.placeStatus(field, counted)
   }

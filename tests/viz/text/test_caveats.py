@@ -7,10 +7,13 @@ import torch
 
 from model import load_checkpoint
 from model.tokenizer import Tokenizer
+from pages.parts.models.watched_moments import RECORDINGS, recorded_history
 from tests.pages.test_every_page import opened
 from viz.text.caveats import (
+    UNTRAINED,
     caveats,
     characters_in_bytes,
+    is_untrained,
     length,
     pieces_by_word,
     undecided_caveat,
@@ -48,24 +51,40 @@ def test_an_ordinary_sentence_has_none(sentiment, stories):
 
 def test_unknown_tokens_are_counted_and_named(sentiment):
     caveat = of_text(sentiment, "A great film 🙂 🙂 日")
-    assert caveat.startswith("3 of 6 tokens are unknown to the model: 🙂, 日.")
+    assert caveat.startswith("3 of 6 tokens are unknown to the model: “🙂”, “日”.")
     assert caveat.endswith("It was trained for classification of English texts as negative or positive.")
-    assert of_text(sentiment, "A great film 日").startswith("1 of 4 tokens is unknown to the model: 日.")
+    assert of_text(sentiment, "A great film 日").startswith("1 of 4 tokens is unknown to the model: “日”.")
 
 
 def test_added_tokens_are_no_unknown_ones(sentiment):
     read = sentiment.trace("a b c d").encoder
     tokens, special = ("[S]", "[UNK] a", "b", "[E]"), (True, False, False, True)
     stack = replace(read, ids=torch.tensor([9, 1, 5, 9]), tokens=tokens, special=special)
-    assert unknown_tokens(stack, 1) == "1 of 2 tokens is unknown to the model: a."
+    assert unknown_tokens(stack, 1) == "1 of 2 tokens is unknown to the model: “a”."
     assert unknown_tokens(stack, 9) == ""
     assert unknown_tokens(stack, None) == ""
+    nameless = replace(stack, tokens=("[S]", "[UNK]", "b", "[E]"))
+    assert unknown_tokens(nameless, 1) == "1 of 2 tokens is unknown to the model."
+
+
+def test_a_blank_among_unknown_tokens_and_a_comma_are_told_apart():
+    checkpoint = recorded_history("induction-two-layers").checkpoint(1000)
+    caveat = of_text(checkpoint, "T h,o")
+    assert caveat.startswith("3 of 5 tokens are unknown to the model: “T”, a blank, “,”. It was trained for saying")
+
+
+def test_of_random_weights_it_is_said_that_they_are():
+    history = recorded_history("induction-two-layers")
+    assert UNTRAINED in of_text(history.checkpoint(0), "abcdef")
+    assert of_text(history.checkpoint(history.last.step), "abcdef") == ""
+    assert UNTRAINED in of_text(load_checkpoint(RECORDINGS / "stories-small" / "0"), "Once there was")
+    assert not any(is_untrained(card) for card in ({}, {"training": {"steps": False}}, {"training": {"steps": 4}}))
 
 
 def test_characters_that_are_read_byte_by_byte_are_said(stories):
     caveat = "Not in the model's vocabulary: {}. It reads them byte by byte, and has seldom or never seen them."
-    assert caveat.format("🙂") in of_text(stories, "Once upon a 🙂")
-    assert caveat.format("日, 本, 語 and 2 more") in of_text(stories, "日本 日本語です")
+    assert caveat.format("“🙂”") in of_text(stories, "Once upon a 🙂")
+    assert caveat.format("“日”, “本”, “語” and 2 more") in of_text(stories, "日本 日本語です")
     assert characters_in_bytes(("a", "\ufffdF0", "\ufffd9F")) == caveat.format("some characters of the text")
 
 
