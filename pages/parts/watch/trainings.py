@@ -21,6 +21,7 @@ TURN, REFUSAL, ENDED = "_watch_turn", "_watch_refusal", "_watch_ended"
 BEGUN = "_watch_begun"
 
 NO_DIVISOR = "{heads} heads cannot share a width of {width} evenly: choose {fitting} heads, or another width."
+NOTHING_LEARNED = "The training was stopped before its first step, so that there is nothing to watch: press Train again."
 TEXT_LENGTH = (
     "The text has {count:,} characters; a training needs {least:,} to {most:,}. Paste one, or use the example."
 )
@@ -84,10 +85,13 @@ def take_over() -> None:
     turn: Turn | None = st.session_state.get(TURN)
     if turn is None or turn.trainer is None or not turn.is_over:
         return
-    if turn.trainer.refusal:
-        st.session_state[ENDED] = turn.trainer.refusal
-    if turn.trainer.history.snapshots:
-        keep_training(turn.trainer.history)
+    history, refusal = turn.trainer.history, turn.trainer.refusal
+    if history.moments and history.last.step > 0:
+        keep_training(history)
+    elif not refusal:
+        refusal = NOTHING_LEARNED
+    if refusal:
+        st.session_state[ENDED] = refusal
     st.session_state[TURN] = None
 
 

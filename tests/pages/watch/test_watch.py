@@ -7,6 +7,7 @@ import re
 import time
 import zipfile
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -29,6 +30,7 @@ from pages.parts.watch.language import LINE
 from pages.parts.watch.learned_text import HELD, example_text, packed, unpacked
 from pages.parts.watch.moment_files import zipped_moment
 from pages.parts.watch.settings import FILMS
+from pages.parts.watch.trainings import NOTHING_LEARNED
 from tests.pages.test_every_page import component, follow, link, opened, picture, taken
 
 SMALL = "width.16~steps.5"
@@ -195,6 +197,9 @@ def test_a_stopped_training_says_where_it_ended(monkeypatch):
         time.sleep(0.2)
         app = app.run()
     assert not any("0 steps in 0 seconds" in caption.value for caption in app.caption)
+    while app.session_state["_watch_turn"].trainer.history.last.step == 0:
+        assert time.monotonic() < end
+        time.sleep(0.2)
     app = app.button(key="watch_stop").click().run()
     while "watch_stop" in [button.key for button in app.button]:
         assert time.monotonic() < end
@@ -205,6 +210,19 @@ def test_a_stopped_training_says_where_it_ended(monkeypatch):
         for each in app.markdown
     )
     assert not app.error
+
+
+def test_a_training_that_was_stopped_before_its_first_step_is_not_kept_and_says_so():
+    whole = record(RunSettings(task="copy", width=16, steps=2))
+    untrained = replace(whole, moments=whole.moments[:1], snapshots={0: whole.snapshots[0]})
+    app = opened("watch.py", watch="film.own")
+    app.session_state["_watch_turn"] = SimpleNamespace(
+        is_over=True, trainer=SimpleNamespace(history=untrained, refusal="")
+    )
+    app = app.run()
+    assert not app.exception
+    assert not film(app)
+    assert [error.value for error in app.error] == [NOTHING_LEARNED]
 
 
 def test_a_training_whose_process_is_killed_costs_one_sentence_and_keeps_what_there_was():
