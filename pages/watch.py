@@ -26,6 +26,7 @@ from pages.parts.watch.trainings import (
     BEGUN,
     ENDED,
     bring_back,
+    is_to_take_over,
     live_history,
     stop,
     take_over,
@@ -92,6 +93,8 @@ def show() -> None:
     st.header("Train one yourself", anchor=False)
     choose_training(watch)
     next_page_link("watch")
+    if is_to_take_over():  # it ended while the page was drawn: nothing else would draw it again
+        run_again()
 
 
 def show_what_happened(film: Film | None) -> None:

@@ -21,7 +21,9 @@ TURN, REFUSAL, ENDED = "_watch_turn", "_watch_refusal", "_watch_ended"
 BEGUN = "_watch_begun"
 
 NO_DIVISOR = "{heads} heads cannot share a width of {width} evenly: choose {fitting} heads, or another width."
-NOTHING_LEARNED = "The training was stopped before its first step, so that there is nothing to watch: press Train again."
+NOTHING_LEARNED = (
+    "The training was stopped before its first step, so that there is nothing to watch: press Train again."
+)
 TEXT_LENGTH = (
     "The text has {count:,} characters; a training needs {least:,} to {most:,}. Paste one, or use the example."
 )
@@ -82,9 +84,10 @@ def stop() -> None:
 
 def take_over() -> None:
     """Keep what the training has come to, once it has come to anything, and say so where it ended by itself."""
-    turn: Turn | None = st.session_state.get(TURN)
-    if turn is None or turn.trainer is None or not turn.is_over:
+    if not is_to_take_over():
         return
+    turn: Turn = st.session_state[TURN]
+    assert turn.trainer is not None
     history, refusal = turn.trainer.history, turn.trainer.refusal
     if history.moments and history.last.step > 0:
         keep_training(history)
@@ -93,6 +96,12 @@ def take_over() -> None:
     if refusal:
         st.session_state[ENDED] = refusal
     st.session_state[TURN] = None
+
+
+def is_to_take_over() -> bool:
+    """Whether the training has ended since ``take_over``, so that what was drawn in between is of before."""
+    turn: Turn | None = st.session_state.get(TURN)
+    return turn is not None and turn.trainer is not None and turn.is_over
 
 
 def bring_back() -> None:

@@ -32,6 +32,7 @@ from pages.parts.watch.moment_files import zipped_moment
 from pages.parts.watch.settings import FILMS
 from pages.parts.watch.trainings import NOTHING_LEARNED
 from tests.pages.test_every_page import component, follow, link, opened, picture, taken
+from viz.tokens import markdown_text
 
 SMALL = "width.16~steps.5"
 PATIENCE = 180  # seconds; a training takes 135 at most
@@ -222,7 +223,24 @@ def test_a_training_that_was_stopped_before_its_first_step_is_not_kept_and_says_
     app = app.run()
     assert not app.exception
     assert not film(app)
-    assert [error.value for error in app.error] == [NOTHING_LEARNED]
+    assert [error.value for error in app.error] == [markdown_text(NOTHING_LEARNED)]
+
+
+def test_a_training_that_ends_while_the_page_is_drawn_is_shown():
+    class Ending:
+        """Over after one look at it."""
+
+        trainer = SimpleNamespace(history=record(RunSettings(task="copy", width=16, steps=2)), refusal="")
+        looks = iter([False])
+
+        @property
+        def is_over(self) -> bool:
+            return next(self.looks, True)
+
+    app = opened("watch.py", watch="film.own")
+    app.session_state["_watch_turn"] = Ending()
+    assert film(app.run())["runs"][0]["last"] == 2
+    assert app.session_state["_watch_turn"] is None
 
 
 def test_a_training_whose_process_is_killed_costs_one_sentence_and_keeps_what_there_was():

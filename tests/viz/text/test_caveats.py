@@ -7,7 +7,8 @@ import torch
 
 from model import load_checkpoint
 from model.tokenizer import Tokenizer
-from pages.parts.models.watched_moments import RECORDINGS, recorded_history
+from model.training.watched.recordings import RECORDINGS
+from pages.parts.models.watched_moments import recorded_history
 from tests.pages.test_every_page import opened
 from viz.text.caveats import (
     UNTRAINED,
