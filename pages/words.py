@@ -13,7 +13,6 @@ from pages.parts.words.settings import LONGEST_FILTER, WordsSettings
 from viz.text.glossary import TERMS, Term, TermPage, explanation, heading, index_rows, matching_terms
 
 QUESTION = "What does this word mean?"
-TITLE = f"{len(TERMS)} words, each with the place where it happens."
 SENTENCE = "Every word has one sentence, and a link to the page where the thing itself can be seen."
 FILTER = "filter"
 FILTER_HELP = "Shows the words whose name, symbol, other names or sentence contain this."
@@ -25,11 +24,12 @@ LEARN_HELP = "Twelve questions about your own sentence: you guess, and then see 
 def show() -> None:
     """The index of all words, and each with its sentence; the one that the address names above the others."""
     selection = current_selection()
-    show_finding(QUESTION, TITLE, SENTENCE)
-    address_notice()
-    named = TERMS.get(selection.of(WordsSettings).term)
     filter_text = "" if picture_alone() else selection.of(WordsSettings).filter
     groups = matching_terms(filter_text)
+    matching = sum(len(terms) for terms in groups.values())
+    show_finding(QUESTION, title(matching), SENTENCE)
+    address_notice()
+    named = TERMS.get(selection.of(WordsSettings).term)
     with picture():
         if named is not None:
             with st.container(border=True, key="named_term"):
@@ -51,6 +51,13 @@ def show() -> None:
         for term in terms:
             show_term(term, selection)
     page_link("Learn: twelve questions that show these things happen", "learn", LEARN_HELP)
+
+
+def title(matching: int) -> str:
+    """How many words are listed, and of how many where a filter leaves some out."""
+    if matching == len(TERMS):
+        return f"{matching} words, each with the place where it happens."
+    return f"{matching} of {len(TERMS)} words {'has' if matching == 1 else 'have'} what the filter asks for."
 
 
 def show_term(term: Term, selection: Selection, where: str = "") -> None:

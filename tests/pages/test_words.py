@@ -71,6 +71,7 @@ def test_hostile_words_in_the_filter_are_looked_for_and_never_shown(words):
     app = opened(PAGE)
     app.text_input(key="filter").set_value(words).run()
     assert names(whole(app)) == []
+    assert app.title[0].value == "0 of 41 words have what the filter asks for."
     assert any(text.value.startswith("No word here contains that") for text in app.markdown)
     assert not any("example.org" in text.value or "<b>" in text.value for text in app.markdown)
 
@@ -79,6 +80,7 @@ def test_the_filter_narrows_index_and_terms():
     app = opened(PAGE)
     app.text_input(key="filter").set_value("hidden size").run()
     assert names(whole(app)) == ["d\\_model"]
+    assert app.title[0].value == "1 of 41 words has what the filter asks for."
     (index,) = [text.value for text in app.markdown if text.value.startswith("| About")]
     assert index.count("](#") == 1
 

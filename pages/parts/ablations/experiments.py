@@ -218,7 +218,7 @@ def every_sublayer(config: Config) -> Iterator[tuple[Config, SublayerSite]]:
 
 EXPERIMENTS: dict[str, Experiment] = {
     "scale": Experiment(
-        name="No √d_k",
+        name="No scaling of the scores",
         explained=(
             "A score is the product q·k divided by √d_k, where d_k is the number of coordinates of a head. The "
             "product is a sum of d_k terms, so it spreads more widely the more terms there are; the division removes "

@@ -391,7 +391,7 @@ ADDRESSES = [
             "layer": Control("Layer drawn", "3"),
             "off": [Control("Head drawn", "1"), Said("attention of layer 3, head 1, query by key")],
             "edits": [Said("Kept edits"), Said("no positions")],
-            "experiment": Control("Take out, change, or measure", "No √d_k"),
+            "experiment": Control("Take out, change, or measure", "No scaling of the scores"),
         },
     ),
     Address(

@@ -16,10 +16,11 @@ BOTH_WAYS = "Words before and after “{word}” count."
 ANSWER = "After layer {layer} of {layers}, all {count} are nearest to one of their own sense."
 ANSWER_NEVER = "After no layer: {last} of {count} at the end, {most} at most."
 SENTENCE = (
-    "Before layer 1, {start} of them are, and after the last layer {last}{between}; chance gives {chance}. The "
-    "sentences can be split into two fours in {all} ways, and {good} so many right.{alike}{yours}"
+    "Before layer 1, {start} of them are, and after the last layer {last}{between}; chance gives {chance}. Is it the "
+    "sense that sorts them? Of all {all} ways to split the sentences into two fours, {good} so many right."
+    "{alike}{yours}"
 )
-ONE_GOOD, MORE_GOOD = "only this one has", "{} of these ways have"
+ONE_GOOD, MORE_GOOD = "only that by sense has", "{} have"
 ALIKE = " On average, two of the vectors then have a cosine of {cosine}."
 BETWEEN = ", though after layer {layer} only {count}"
 YOURS = " In the sentence above, “{word}” ends nearest to one that means {sense}."
@@ -33,8 +34,8 @@ HOW_CHOSEN = (
     "We wrote the sentences. Write one with “{word}” into the bar above, and it is placed as the ninth."
 )
 OF_BANK = (
-    " These eight are four and four of twenty sentences, of which choices of four and four have {mean} right on "
-    "average at the end."
+    " We chose these eight among twenty, because here all can come right; had we drawn four of each sense by lot, "
+    "{mean} of the eight would be right at the end, on average."
 )
 MEAN_OF_BANK = 7.96  # of 8, at the last layer of stories: counted in tests/pages/learn/test_words_neighbours_units.py
 TABLE_ALT = (

@@ -9,8 +9,9 @@ from viz.tokens import decimal, markdown_text, visible
 NAME = "What is a word to a model?"
 QUESTION = "Which words are nearest to {word} for {model}?"
 SETTING = (
-    "Each model learned a **table** with a row of numbers for every token. Two rows that point the same way have a "
-    "**cosine** near 1. Each list below comes from the table of one model; which is that of {model}?"
+    "Each model learned a **table** with a row of numbers for every token; the number under a token is that of its "
+    "row. Two rows that point the same way have a **cosine** near 1. Each list below comes from the table of one "
+    "model; which is that of {model}?"
 )
 ANSWER = "For {model}, {word} is nearest to {first}: cosine {cosine}."
 SENTENCE = (
