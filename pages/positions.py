@@ -600,7 +600,8 @@ def choose_comparison(settings: PositionsSettings, *, causal: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         compared, query = setting("compared", settings.compared), setting("of_query", settings.of_query)
         st.number_input("Tokens", 2, LONGEST_SCHEME, help=TOKENS_HELP, width=140, **compared)
-        st.number_input("Query", 0, settings.compared - 1, help=QUERY_HELP, width=140, **query)
+        last = settings.compared - 1
+        st.number_input(f"Query, 0 to {last}", 0, last, help=QUERY_HELP, width=140, **query)
         head = setting("of_head", settings.of_head + 1, 1)
         st.number_input("Head", 1, measures.HEADS, help=HEAD_HELP, width=140, **head)
         switch("Hide keys after the query", CAUSAL_HELP, **setting("causal", causal))

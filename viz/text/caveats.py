@@ -78,12 +78,16 @@ def list_of_names(names: Sequence[str]) -> str:
 
 def characters_in_bytes(tokens: Sequence[str]) -> str:
     """ "Not in the model's vocabulary: “🙂”. …", where a vocabulary of bytes has no token for some characters."""
-    runs = [whole_characters(run) for run in RUN_OF_BYTES.findall("".join(tokens))]
-    if not runs:
+    found = RUN_OF_BYTES.findall("".join(tokens))
+    if not found:
         return ""
+    runs = [whole_characters(run) for run in found]
     whole = dict.fromkeys("".join(run for run in runs if not ONE_BYTE.match(run)))  # one that was cut off has no name
     named = list_of_names(list(whole)) or "some characters of the text"
-    return f"Not in the model's vocabulary: {named}. It reads them byte by byte, and has seldom or never seen them."
+    return (
+        f"Not in the model's vocabulary: {named}. It reads them byte by byte (“{found[0][:3]}” is one byte, in "
+        "hexadecimal), and has seldom or never seen them."
+    )
 
 
 def words_in_pieces(stack: StackTrace) -> str:
