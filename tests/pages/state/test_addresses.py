@@ -370,7 +370,7 @@ ADDRESSES = [
             "length": [Control("Positions", 1), Said("All 2 dimensions of 1 positions")],
             "width": [Control("Dimensions", 2), Said("All 2 dimensions of 1 positions")],
             "compared": Control("Tokens", 2),
-            "of_query": Control("Query", 0),
+            "of_query": Control("Query, 0 to 1", 0),
             "position": [Control("Position", 0), Said("From position 0 to 5 ")],
         },
     ),
