@@ -83,6 +83,10 @@ def test_a_title_says_where_a_head_is_as_far_from_its_partner_as_one_that_looks_
     assert alike.endswith("of its attention moves, as much as by chance.")
     assert more.endswith("of its attention moves, less than by chance.")
     assert less.endswith("of its attention moves.")
+    of_two = (title((0, 1), 0.9, ("“a”", "“b”"), "other", by_chance=chance) for chance in (0.5, 0.905, 0.99))
+    for said, beside in zip(of_two, ("", ", as much as by chance", ", less than by chance"), strict=True):
+        assert said.startswith("Of all heads, head 2 of layer 1 is least like any of other")
+        assert said.replace("\u00a0", " ").endswith(f"has 90 % of its attention elsewhere{beside}.")
 
 
 def test_a_token_of_the_title_that_comes_again_has_its_place():

@@ -4,7 +4,7 @@ import pytest
 
 from model import load_checkpoint
 from model.measures.learn.mistakes.catalogue import MISTAKES, usable
-from model.measures.learn.mistakes.effect import subject_of
+from model.measures.learn.mistakes.effect import Curves, subject_of
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES
 from tests.pages.test_every_page import bar, button, link, one_refusal, opened
@@ -48,6 +48,18 @@ def test_every_mistake_has_a_title_a_picture_and_its_lines_beside_the_right_ones
     assert WORDS[name].notice in app.markdown[-1].value or any(
         WORDS[name].notice in each.value for each in app.markdown
     )
+
+
+@pytest.mark.parametrize(("name", "unit"), [("batch", "rows"), ("dropout", "calls")])
+def test_where_a_mistake_gives_several_answers_the_title_has_that_which_is_furthest_off(name, unit):
+    checkpoint = load_checkpoint("sentiment", device="cpu")
+    ids = checkpoint.trace(EXAMPLES[0]).text_stack.ids.tolist()
+    effect = MISTAKES[name].effect(subject_of(checkpoint.model, ids))
+    assert isinstance(effect.picture, Curves)
+    pairs = zip(effect.picture.right, effect.picture.wrong, strict=True)
+    _, wrong = max(pairs, key=lambda pair: abs(pair[1] - pair[0]))
+    title = opened("mistakes.py", mistake=name).title[0].value.replace("\u00a0", " ")
+    assert title.endswith(f" to {100 * wrong:.1f} % in the worst of {len(effect.picture.places)} {unit}.")
 
 
 def test_another_mistake_is_chosen_from_the_list_and_goes_into_the_address():
