@@ -84,8 +84,8 @@ def test_of_random_weights_it_is_said_that_they_are():
 
 def test_characters_that_are_read_byte_by_byte_are_said(stories):
     caveat = (
-        "Not in the model's vocabulary: {}. It reads them byte by byte (“\ufffd{}” is one byte, in hexadecimal), and has "
-        "seldom or never seen them."
+        "Not in the model's vocabulary: {}. It reads them byte by byte (“\ufffd{}” is one byte, in hexadecimal), and "
+        "has seldom or never seen them."
     )
     assert caveat.format("“🙂”", "F0") in of_text(stories, "Once upon a 🙂")
     assert caveat.format("“日”, “本”, “語” and 2 more", "E6") in of_text(stories, "日本 日本語です")
