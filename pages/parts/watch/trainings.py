@@ -67,6 +67,7 @@ def train() -> None:
 def begin(settings: RunSettings) -> None:
     """Enter the line, and leave it, or end at once, when this visitor has left."""
     take_over()
+    st.session_state.pop(ENDED, None)  # how the one before ended is no news beside the next
     st.session_state[TURN] = waiting_line().enter(visitor(), settings)
     when_over("training", partial(waiting_line().kill, visitor()))
 
