@@ -13,9 +13,13 @@ HOW_CHOSEN = (
 
 def title(text: str, token: str, probability: float) -> str:
     """'After “… upon a”, the likeliest token is “time”: 93 %.'; plain text, not escaped."""
+    return f"After “{tail(text)}”, the likeliest token is {named(token)}: {percent(probability)}."
+
+
+def named(token: str) -> str:
+    """A token in a sentence, without the blank that it begins with: "“time”"; plain text, not escaped."""
     blank = "a new line" if "\n" in token else f"“{visible(token)}”"
-    name = f"“{visible(token.strip())}”" if token.strip() else blank
-    return f"After “{tail(text)}”, the likeliest token is {name}: {percent(probability)}."
+    return f"“{visible(token.strip())}”" if token.strip() else blank
 
 
 def tail(text: str) -> str:
@@ -34,7 +38,7 @@ def choice(token: str, read: int, shares: tuple[float, float], *, already: bool,
 
     shares: from the model, and after the settings. already: whether it stands there. drawn: whether at random.
     """
-    name = f"**“{markdown_text(visible(token))}”**"
+    name = f"**{markdown_text(named(token))}**"
     if already:
         chosen = f"{name} was taken here"
     elif not drawn:

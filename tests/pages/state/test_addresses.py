@@ -719,7 +719,7 @@ ADDRESSES = [
             "checkpoint": Control("Checkpoint", "stories"),
             "attention": Told("decoder"),
             "written": [Said("Token 1, ␣was, "), Said("Token 4, ␣bear, ")],
-            "at": [Said("After 7 tokens"), Said("“␣little” was taken here")],
+            "at": [Said("After 7 tokens"), Said("“little” was taken here")],
         },
     ),
     Address(
@@ -728,7 +728,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Once upon a time there"),
             "written": Said("Token 2, ␣a, "),
-            "at": [Said("After 5 tokens"), Said("“␣was” was taken here")],
+            "at": [Said("After 5 tokens"), Said("“was” was taken here")],
             "temperature": Control("Temperature", 0),
             "top_p": Control("Top-p", 0),
         },
@@ -820,7 +820,7 @@ KEPT = [
                 "text": Control("Text", "Once upon a time there"),
                 "checkpoint": Control("Checkpoint", "stories"),
                 "written": Said("Token 2, ␣a, "),
-                "at": Said("“␣a” was taken here"),
+                "at": Said("“a” was taken here"),
                 "method": Control("Next token", "the likeliest"),
                 "seed": Control("Seed", 7),
             },
