@@ -143,7 +143,7 @@ def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
         return writing_finding.choice(token, read, shares, **how).replace("\\", "").replace("\u00a0", " ")
 
     shares = "(25.0 % from the model, 50.0 % after the settings)."
-    greedy = f"After one token, **Step** writes the token that is likeliest after the settings, **“␣*a*”** {shares}"
+    greedy = f"After one token, **Step** writes the token that is likeliest after the settings, **“*a*”** {shares}"
     assert sentence(" *a*", 1, (0.25, 0.5), already=False) == greedy
     drawn = (
         "After 3 tokens, **Step** draws the next token at random, by the probabilities after the settings; with this "
