@@ -48,8 +48,8 @@ from viz.formula import with_switches
 
 QUESTION = "What is each part of the formula for?"
 HOW_TO_READ = (
-    "Press a part in a box to run the model without it; the result stands below. Press it again to put it back. {}A "
-    "box gives {}."
+    "Press a part in a box to run the model without it, or an other change to run it with that; the result stands "
+    "below. Press it again to take that back. {}A box gives {}."
 )
 DASHED = "Until you press one, the result is that of the dashed box, the part that changes the answer most. "
 WHERE_HELP = (

@@ -1,5 +1,6 @@
 """Who trains and who waits: one training a visitor, and few at once, for each takes a core and some memory."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from threading import RLock
@@ -13,10 +14,11 @@ LITTLE_MEMORY = 2_000_000_000  # bytes of a server on which one trains at a time
 
 @dataclass(eq=False)
 class Turn:
-    """A visitor's training, from the line to its end. trainer: None while it waits."""
+    """A visitor's training, from the line to its end. session: in which it was asked for. trainer: None: it waits."""
 
     visitor: str
     settings: RunSettings
+    session: str = ""
     trainer: Trainer | None = None
     is_left: bool = False
 
@@ -35,11 +37,11 @@ class WaitingLine:
         self.running: list[Turn] = []
         self.waiting: list[Turn] = []
 
-    def enter(self, visitor: str, settings: RunSettings) -> Turn:
+    def enter(self, visitor: str, settings: RunSettings, session: str = "") -> Turn:
         """A training of this visitor's, at the end of the line; the one before is stopped."""
         with self.lock:
             self.stop(visitor)
-            turn = Turn(visitor, settings)
+            turn = Turn(visitor, settings, session)
             self.waiting.append(turn)
             self.advance()
             return turn
@@ -55,6 +57,20 @@ class WaitingLine:
         for turn in self.leave_line(visitor):
             if turn.trainer is not None:
                 turn.trainer.kill()
+
+    def hand_over(
+        self, settings: RunSettings, visitor: str, session: str, is_here: Callable[[str], bool]
+    ) -> Turn | None:
+        """Have a training whose session is gone, as after a reload, be this visitor's from now on; None: there is none.
+
+        is_here: whether anybody is connected to a session.
+        """
+        with self.lock:
+            for turn in (*self.running, *self.waiting):
+                if turn.settings == settings and turn.session and not is_here(turn.session):
+                    turn.visitor, turn.session = visitor, session
+                    return turn
+        return None
 
     def place(self, turn: Turn) -> int:
         """How many trainings must begin before this one, itself included; 0: it does not wait."""

@@ -74,9 +74,10 @@ def needs_none(board: Board) -> str:
 
 
 def norms_aside(board: Board) -> str:
-    """ "apart from the norms, " where parts were taken out that are not compared."""
-    effects = board.effects.items()
-    names = [EXPERIMENTS[name].part for name, effect in effects if effect and not EXPERIMENTS[name].of_text]
+    """ "apart from the norms, " where a part that is not compared changes more than all that are."""
+    most = max((effect.change for effect in board.compared().values()), default=0.0)
+    beside = {name: effect for name, effect in board.effects.items() if effect and not EXPERIMENTS[name].of_text}
+    names = [EXPERIMENTS[name].part for name, effect in beside.items() if effect.change > most]
     return f"apart from the {', '.join(names)}, " if names else ""
 
 
@@ -106,7 +107,7 @@ def rest_sentence(board: Board, rest: Sequence[str]) -> str:
         return "No other part of this model can be compared with it."
     compared = board.compared()
     second = f"{EXPERIMENTS[rest[0]].part_at(board.place)} ({compared[rest[0]].before_and_after()})"
-    most = "this one changes the answer most"
+    most = "of these, this one changes the answer most"
     if norms_aside(board):
         most += ", norms aside: without them most layers read vectors of lengths that training never gave them"
     largest = f"Each part was taken out {beside_what(board)}; {most}. The second largest change comes from {second}."
@@ -164,11 +165,11 @@ def box_legend(board: Board) -> str:
     """What the numbers beside a part are."""
     if board.outcome.kind == "stream":
         beside = f", {beside_what(board)}" if board.kept != NO else ""
-        return f"how far the vectors after the last layer move without it{beside}, as a share of their length"
+        return f"how far the vectors after the last layer move after a press{beside}, as a share of their length"
     of = f" of “{markdown_text(board.named)}”" if board.named else " of the output's tokens, on average,"
     if board.kept != NO:
-        return f"the probability{of} with the kept edits → without this part as well"
-    return f"the probability{of} with all parts → without this one"
+        return f"the probability{of} with the kept edits → after a press"
+    return f"the probability{of} with all parts → after a press"
 
 
 def bars(board: Board) -> list[Bar]:

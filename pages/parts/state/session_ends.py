@@ -50,7 +50,7 @@ class SessionEnds:
 @st.cache_resource(show_spinner=False)
 def session_ends() -> SessionEnds:
     """Those of this server, looked at every ten seconds."""
-    ends = SessionEnds(get_instance().is_active_session)
+    ends = SessionEnds(is_connected)
 
     def follow() -> None:
         while True:
@@ -61,8 +61,18 @@ def session_ends() -> SessionEnds:
     return ends
 
 
+def session_now() -> str:
+    """The id of the present visitor's session; "" outside of a server."""
+    context = get_script_run_ctx()
+    return context.session_id if context is not None and st.runtime.exists() else ""
+
+
+def is_connected(session: str) -> bool:
+    """Whether a browser is connected to the session of this id."""
+    return get_instance().is_active_session(session)
+
+
 def when_over(name: str, call: Callable[[], object]) -> None:
     """Have this called once the present visitor has left; outside of a server, as in a test of one page, never."""
-    context = get_script_run_ctx()
-    if context is not None and st.runtime.exists():
-        session_ends().when_over(context.session_id, name, call)
+    if session := session_now():
+        session_ends().when_over(session, name, call)

@@ -12,7 +12,7 @@ from model.training.watched.waiting_line import Turn, WaitingLine, trainings_at_
 from pages.parts.models.hub_panel import visitor
 from pages.parts.models.watched_moments import keep_training, kept_training, own_trainings
 from pages.parts.state.session import choose, current
-from pages.parts.state.session_ends import when_over
+from pages.parts.state.session_ends import is_connected, session_now, when_over
 from pages.parts.watch.learned_text import learned_text
 from pages.parts.watch.settings import OWN, Watch
 
@@ -68,7 +68,12 @@ def begin(settings: RunSettings) -> None:
     """Enter the line, and leave it, or end at once, when this visitor has left."""
     take_over()
     st.session_state.pop(ENDED, None)  # how the one before ended is no news beside the next
-    st.session_state[TURN] = waiting_line().enter(visitor(), settings)
+    follow(waiting_line().enter(visitor(), settings, session_now()))
+
+
+def follow(turn: Turn) -> None:
+    """Have a training be this session's, which it ends with."""
+    st.session_state[TURN] = turn
     when_over("training", partial(waiting_line().kill, visitor()))
 
 
@@ -106,15 +111,17 @@ def is_to_take_over() -> bool:
 
 
 def bring_back() -> None:
-    """After a reload, or by a link: keep the training of the address in this session, where the server has it."""
+    """After a reload, or by a link: have the training of the address in this session, where the server has it."""
     watch = current().of(Watch)
     if watch.film != OWN or own_trainings() or turn_now() is not None:
         return
     try:
-        history = kept_training(watch.asked(learned_text()))
+        settings = watch.asked(learned_text())
     except InputError:  # the address asks for what cannot be trained
         return
-    if history is not None:
+    if (turn := waiting_line().hand_over(settings, visitor(), session_now(), is_connected)) is not None:
+        follow(turn)
+    elif (history := kept_training(settings)) is not None:
         keep_training(history)
 
 

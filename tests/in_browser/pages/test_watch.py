@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from model import load_checkpoint
 from model.training.watched.head_pictures import head_pictures
@@ -241,6 +241,26 @@ def test_a_training_is_begun_watched_stopped_and_opened(browser, address, tmp_pa
             exact = content["decoder_weights"][0, 0]
         assert np.abs(np.sqrt(exact) - drawn).max() < 0.0021
         no_complaint(page)
+
+
+def test_a_training_goes_on_over_a_reload(browser, address):
+    with visitor(browser, width=1366, height=768) as page:
+        open_page(page, address, PAGE, watch="task.copy~steps.10000")
+        page.get_by_role("button", name="Train", exact=True).click()
+        progress = page.get_by_text(re.compile("Step [0-9,]+ of 10,000"))
+        expect(progress).to_be_visible()
+        before = step_said(progress)
+        page.reload()
+        expect(progress).to_be_visible()
+        assert step_said(progress) >= before > 0
+        page.get_by_role("button", name="Stop", exact=True).click()
+        expect(page.get_by_text(re.compile(r"It ended early, at step [0-9,]+ of 10,000"))).to_be_visible()
+        no_complaint(page)
+
+
+def step_said(progress: Locator) -> int:
+    """The step that the page says it has come to."""
+    return int(re.sub(r"Step ([0-9,]+) of.*", r"\1", progress.inner_text()).replace(",", ""))
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -113,7 +113,7 @@ def test_the_stops_bear_any_text_on_every_model(stop, text, name):
 
 def test_all_eight_banks_are_sorted_after_the_first_layer_and_at_the_end():
     app = at(neighbours)
-    assert app.title[0].value == "After layer 1 of 6, all 8 are nearest to one of their own sense."
+    assert app.title[0].value == "After layer 1 of 6, for the first time, all 8 are nearest to one of their own sense."
     assert right(app) == ["Layer 1 or 2"]
     assert "“bank” ends nearest to one that means a place for money" in sentence(app), (
         "what comes after bank does not count"
@@ -129,13 +129,13 @@ def test_the_counts_of_other_words_are_as_said():
 
 
 def test_what_is_lost_again_between_the_first_layer_that_sorts_and_the_last_is_said():
-    assert words.between((3, 8, 8, 7, 7, 8), 8) == ", though after layer 3 only 7"
+    assert words.between((3, 8, 8, 7, 7, 8), 8) == ", with as few as 7 in between"
     assert words.between((3, 8, 8, 8), 8) == words.between((2, 5, 7, 6), 8) == words.between((3, 8, 7), 8) == ""
 
 
 def test_a_sentence_with_another_of_the_words_is_placed_and_the_question_stays():
     app = at(neighbours, text="The children stood in a ring.")
-    assert "every “bank” nearest" in app.main.caption[0].value
+    assert "every “bank” for the first time nearest" in app.main.caption[0].value
     assert "In the sentence above, “ring” ends nearest" in sentence(app)
     app = at(neighbours, text=OWN)
     assert "is in the sentence above" in sentence(app)

@@ -11,6 +11,7 @@ from viz.tokens import decimal, markdown_text, percent, visible
 
 UNMOVED = 0.0005  # a difference of probabilities below this is not seen in a percentage of one decimal
 FLOAT16 = " In float16 the line with −1e9 stops: “{error}”."
+TURNED = ": the verdict turns"
 SAME_TITLE = "The wrong lines and the right ones give the same numbers on this text."
 SAME = "Only where there are two tokens and two heads can they be mixed up."
 SIDES = ("right", "wrong")
@@ -50,7 +51,8 @@ def title(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> str:
     if effect.moved < UNMOVED:
         return f"{words.subject} leaves the answer at {before}."
     furthest = words.furthest.format(count=len(effect.picture.places)) if isinstance(effect.picture, Curves) else ""
-    return f"{words.subject} moves the answer from {before} to {percent(wrong, 1)}{furthest}."
+    turned = TURNED if len(labels) == 2 and wrong < 1 / 2 <= right else ""
+    return f"{words.subject} moves the answer from {before} to {percent(wrong, 1)}{furthest}{turned}."
 
 
 def sentence(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ def wait_until(condition) -> None:
 def line():
     line = WaitingLine(1)
     yield line
-    for visitor in "abc":
+    for visitor in "abcd":
         line.kill(visitor)
     wait_until(lambda: not line.running)
 
@@ -47,6 +47,26 @@ def test_who_leaves_the_line_never_begins(line):
     line.kill("a")
     wait_until(lambda: third.trainer is not None)
     assert second.trainer is None
+
+
+def test_a_training_goes_over_to_who_asks_for_the_same_once_its_session_is_gone(line):
+    begun, waits = line.enter("a", LONG, "first"), line.enter("b", RunSettings(width=16, steps=3), "other")
+    assert line.hand_over(LONG, "c", "second", lambda session: True) is None
+    assert line.hand_over(RunSettings(seed=9), "c", "second", lambda session: False) is None
+    assert line.hand_over(LONG, "c", "second", lambda session: session != "first") is begun
+    assert line.hand_over(waits.settings, "d", "third", lambda session: False) is waits
+    line.kill("a")
+    line.kill("b")
+    assert line.running == [begun]
+    assert line.waiting == [waits]
+    line.kill("d")
+    line.kill("c")
+    wait_until(lambda: begun.is_over)
+
+
+def test_a_training_of_nobody_s_session_goes_over_to_nobody(line):
+    line.enter("a", LONG)
+    assert line.hand_over(LONG, "b", "", lambda session: False) is None
 
 
 def test_a_visitor_who_trains_again_has_one_training_and_the_one_before_is_stopped(line):

@@ -6,14 +6,14 @@ from model.measures.learn.word_senses import SortedSenses
 from viz.tokens import decimal, markdown_text, visible
 
 NAME = "What did the neighbours do to this word?"
-QUESTION = "After which layer is every “{word}” nearest to a “{word}” of the same sense?"
+QUESTION = "After which layer is every “{word}” for the first time nearest to a “{word}” of the same sense?"
 SETTING = (
     "“{word}” means {first} in four sentences and {second} in four. Before layer 1, all eight have the same vector, "
     "but for their positions. {reads}"
 )
 CAUSAL = "This model reads from left to right, so only the words before “{word}” count."
 BOTH_WAYS = "Words before and after “{word}” count."
-ANSWER = "After layer {layer} of {layers}, all {count} are nearest to one of their own sense."
+ANSWER = "After layer {layer} of {layers}, for the first time, all {count} are nearest to one of their own sense."
 ANSWER_NEVER = "After no layer: {last} of {count} at the end, {most} at most."
 SENTENCE = (
     "Before layer 1, {start} of them are, and after the last layer {last}{between}; chance gives {chance}. Is it the "
@@ -22,7 +22,7 @@ SENTENCE = (
 )
 ONE_GOOD, MORE_GOOD = "only that by sense has", "{} have"
 ALIKE = " On average, two of the vectors then have a cosine of {cosine}."
-BETWEEN = ", though after layer {layer} only {count}"
+BETWEEN = ", with as few as {count} in between"
 YOURS = " In the sentence above, “{word}” ends nearest to one that means {sense}."
 NO_WORD = "None of the words {words} is in the sentence above, so it is not among these."
 NEVER = "Never all of them"
@@ -86,12 +86,11 @@ def sentence(senses: SortedSenses, chance: float, good: tuple[int, int], yours: 
 
 
 def between(counts: Sequence[int], all_of_them: int) -> str:
-    """ ", though after layer 4 only 7": that fewer are sorted after some layer than after one before and at the end."""
+    """ ", with as few as 7 in between": that fewer are sorted after some layer than after one before and at the end."""
     if all_of_them not in counts:
         return ""
-    first = list(counts).index(all_of_them)
-    layer = min(range(first, len(counts)), key=lambda place: counts[place])
-    return BETWEEN.format(layer=layer, count=counts[layer]) if counts[layer] < counts[-1] else ""
+    least = min(counts[list(counts).index(all_of_them) :])
+    return BETWEEN.format(count=least) if least < counts[-1] else ""
 
 
 def chosen(word: str, senses: SortedSenses) -> str:

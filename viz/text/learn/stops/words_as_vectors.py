@@ -22,8 +22,8 @@ OTHER = "{model} has {first} ({cosine})"
 NO_NOISE = ""
 NOISE = " {count} of the {all} words {lie} no nearer, so {they} noise."
 UNCLEAR = (
-    "No word of this text has a row of its own in two of the tables ({tables}): each is cut into pieces, or has no "
-    "letters."
+    "No word of this text has a row of its own in at least two of the tables ({tables}): each is cut into pieces, or "
+    "has no letters."
 )
 STRIP = "row {token_id} of {count}: {width} numbers{scale}"
 SCALE = ", each multiplied by √{width} = {factor}"
