@@ -55,6 +55,7 @@ from viz.explorer import View
 from viz.explorer.attention_kinds import Kind
 from viz.explorer.view import positions_of
 from viz.text import head_findings, weight_sentences
+from viz.text.card_tables import is_untrained
 from viz.text.causes.head_effects import ZERO_HERE
 from viz.text.learn.model_answers import accuracy_of, doubt
 from viz.text.token_table import token_table
@@ -174,6 +175,8 @@ def show_opening(attention: ShownAttention, whole: bool) -> OpeningHead | None:
     parts = (sentence_of(attention, opening), verdict(attention), chosen_elsewhere(attention, opening))
     sentence = " ".join(filter(None, parts))
     title = title_of(attention, opening)
+    if title and is_untrained(checkpoint.card):
+        title, sentence = head_findings.UNTRAINED, f"{title} {sentence}"
     show_finding(question() if title else QUESTION, title, sentence, explained=how_chosen(opening))
     show_caveats(checkpoint, trace_of(attention.selection, edits_of(attention.selection, checkpoint)))
     show_start()

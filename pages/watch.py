@@ -25,6 +25,7 @@ from pages.parts.watch.settings import LANGUAGE, LONGEST_LINE, Watch
 from pages.parts.watch.trainings import (
     BEGUN,
     ENDED,
+    REFUSAL,
     bring_back,
     is_to_take_over,
     live_history,
@@ -37,8 +38,9 @@ from viz.text import watched as sentences
 from viz.tokens import markdown_text
 
 QUESTION = "How did the heads come to do this?"
-NO_FILM = "This link asks for a training of your own: press Train, and it is made anew, the same for the same seed."
-NO_TEXT = "This link asks for a training on a text that the server no longer has: paste a text, and press Train."
+NO_FILM = "There is no training with these settings here: press Train, and it is made, the same for the same seed."
+TEXT_GONE = "This link asks for a training on a text that the server no longer has: paste a text, and press Train."
+NO_TEXT = "There is no text here for this training to learn: paste one, and press Train."
 HOW_TO_READ = """
 **How to read this**
 - From left to right is the training, from random weights on, on a logarithmic axis: from step 10 to 100 is about as far
@@ -47,7 +49,7 @@ HOW_TO_READ = """
   each kind does what its name says; dotted, the same by chance.
 {kinds}
 - The first lines are a text, and what the model says comes next after each of its characters: filled where that is
-  right, struck out where it is wrong, grey where nothing can be known.
+  right, struck out where it is wrong, grey where nothing can be known. “?” is none of the model's characters.
 - The squares are the heads at that step. A row is a query, a column a key, and strong colour is much attention.
 """
 CHOSEN_BY = (
@@ -86,6 +88,8 @@ def show() -> None:
     if film is not None:
         with picture():
             show_film(film, selection)
+    elif turn_now() is not None or not (why or REFUSAL in st.session_state):  # a refusal says what to do
+        show_waiting()
     if picture_alone():
         return
     if film is not None:
@@ -102,7 +106,6 @@ def show_what_happened(film: Film | None) -> None:
     if film is None:
         show_finding(QUESTION)
         address_notice()
-        show_waiting()
         return
     if film.is_live:
         show_finding(QUESTION, sentences.live_title(film.first.settings), sentences.LEARNS[film.task])
@@ -169,8 +172,9 @@ def language_data(line: str) -> tuple[dict[str, Any], str]:
 def show_waiting() -> None:
     """Where there is no training of the visitor's own to show: that one waits or is about to begin, or how to begin."""
     if turn_now() is None:
-        lacks_text = current().of(Watch).task == TEXT and not learned_text()
-        st.info(NO_TEXT if lacks_text else NO_FILM)
+        watch = current().of(Watch)
+        lacking = TEXT_GONE if watch.learned else NO_TEXT
+        st.info(lacking if watch.task == TEXT and not learned_text() else NO_FILM)
         return
     st.fragment(follow_start, run_every=INTERVAL)()
 
@@ -207,10 +211,13 @@ def show_progress() -> None:
     turn = turn_now()
     if turn is None:
         return
+    stopping = turn.trainer is not None and turn.trainer.is_stopped
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Stop", key="watch_stop", type="primary", on_click=stop)
+        st.button("Stop", key="watch_stop", type="primary", on_click=stop, disabled=stopping)
         if turn.trainer is None:
             st.markdown(sentences.waiting(turn_place()))
+        elif stopping:
+            st.markdown(sentences.STOPPING)
         elif not turn.trainer.history.moments:
             st.progress(0.0, text=sentences.STARTING)
         else:

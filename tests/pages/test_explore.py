@@ -18,6 +18,7 @@ from tests.first_example import FOUND, FOUND_ADDRESS, FOUND_NAME, LOVED
 from tests.pages.test_every_page import SENTENCE, asked, button, component, follow, opened, taken
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.share_picture import ShareWords, share_svg
+from viz.text import head_findings
 from viz.text.head_kind_tables import measured_on
 from viz.text.swapped_halves import swapped_halves
 
@@ -439,3 +440,11 @@ def test_the_help_of_a_verdict_says_how_often_the_model_is_right_and_where_it_is
     right = json.loads((CHECKPOINTS / "sentiment" / "card.json").read_text(encoding="utf-8"))["evaluations"][0]["value"]
     assert f"about {right:.0f} of 100 reviews" in helps[0]
     assert "The model is wrong here: this text is positive." in helps[1]
+
+
+def test_of_random_weights_the_title_says_so_before_what_a_head_does():
+    app = opened("explore.py", checkpoint="reverse-with-positions.0", text="abcdef")
+    assert app.title[0].value == head_findings.UNTRAINED
+    assert "look at it. Layer 1, head 1 gives it" in page_text(app)
+    assert any("nothing was learned yet" in caption.value for caption in app.caption)
+    assert opened("explore.py", text="abcdef").title[0].value != head_findings.UNTRAINED

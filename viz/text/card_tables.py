@@ -142,7 +142,14 @@ def purpose(config: Config, card: Mapping[str, object] = NO_CARD, family: Family
 def task(card: Mapping[str, object]) -> str:
     """ "It was trained for translation from English to French.", or "" where the card does not say."""
     named = text_of(card, "task").strip().rstrip(".")
-    return f"It was trained for {named}." if named else ""
+    return f"It {'is to be' if is_untrained(card) else 'was'} trained for {named}." if named else ""
+
+
+def is_untrained(card: Mapping[str, object]) -> bool:
+    """Whether the card says that the weights are those before the first step."""
+    training = card.get("training")
+    steps = training.get("steps") if isinstance(training, Mapping) else None
+    return isinstance(steps, int) and not isinstance(steps, bool) and steps == 0
 
 
 def architecture(config: Config, family: Family = OWN) -> str:

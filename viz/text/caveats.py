@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from model.tokenizer import UNKNOWN
 from model.trace import StackTrace
-from viz.text.card_tables import task
+from viz.text.card_tables import is_untrained, task
 from viz.text.weight_sentences import kept_tokens
 from viz.tokens import RUN_OF_BYTES, percent, quoted, visible, whole_characters
 
@@ -14,7 +14,7 @@ NEARLY_EVEN = 1.5  # odds of the likeliest label to the next; 60 % to 40 % where
 NEARLY_FULL = 0.8  # of the tokens that a model reads: from there on they are counted
 MOST_NAMED = 3  # unknown tokens
 MOSTLY = 1 / 2  # of the words
-UNTRAINED = "The weights are random: nothing was learned yet. What a head looks at here, it looks at by chance."
+UNTRAINED = "The weights are random: nothing was learned yet."
 
 
 def caveats(
@@ -125,13 +125,6 @@ def unusual_length(stack: StackTrace, card: Mapping[str, object]) -> str:
     if not isinstance(usual, int) or isinstance(usual, bool) or not 0 < usual < tokens:
         return ""
     return f"The text has {tokens} tokens; 19 of 20 texts that the model was trained on have at most {usual}."
-
-
-def is_untrained(card: Mapping[str, object]) -> bool:
-    """Whether the card says that the weights are those before the first step."""
-    training = card.get("training")
-    steps = training.get("steps") if isinstance(training, Mapping) else None
-    return isinstance(steps, int) and not isinstance(steps, bool) and steps == 0
 
 
 def undecided_caveat(probabilities: Mapping[str, float] | None) -> str:

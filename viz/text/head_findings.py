@@ -24,6 +24,7 @@ ALONE = "Every query sees a single token, so no head has a choice."
 NOTHING = (
     "No head does anything with this text that it would not do by chance, or with the same words in another order."
 )
+UNTRAINED = "These weights are random: what a head looks at, it looks at by chance."
 HELP = (
     "Every head is measured for the patterns that heads are known to form, and each measurement is compared with a "
     "null: for words, the same places in the same text with its words shuffled; for neighbours and the first token, "

@@ -39,7 +39,7 @@ KIND_SENTENCES = {
     "copying": "raises the letter that it looks at most for {score} of all letters",
     "answer": "gives {score} of its attention to the letter that must come next",
 }
-NO_HEAD = "no head more than by chance"
+NO_HEAD = "no head has learned it"
 FRESH_ONES = "fresh sequences of the task"
 HELD_OUT = {"text": "the last tenth of the text", "language": "held-out text"}  # in the place of these, by task
 KINDS_EXPLAINED = {
@@ -76,8 +76,12 @@ WORDS = {
 }
 LANGUAGE_MODEL = "3 layers of 4 heads"
 STARTING = "The training starts."
+STOPPING = "The training stops at the end of its step; what it came to stays."
 BEGUN = "The training has begun: it is shown at the top of the page."
 COPYING_ALONE = "A head can copy and look at the wrong place, so that copying alone solves no task."
+OF_ITS_QUERIES = (
+    "Each number is a mean over the queries that it is about, so that two of one head can be more than 100 % together."
+)
 MEASURED_ON = {"text": "the last tenth of the text, which it never learned from"}
 FRESH = "fresh sequences, where the answer can be known"
 NEVER = 0.5  # of accuracy at the end: with less, a task was not learned
@@ -117,7 +121,7 @@ def explained(task: str) -> str:
     kinds = "; ".join(
         f"**{KIND_NAMES[kind]}**: {said[0].lower()}{said[1:-1]}" for kind, said in KINDS_EXPLAINED.items()
     )
-    return in_units(f"- {kinds}. {COPYING_ALONE}", task)
+    return in_units(f"- {kinds}. {COPYING_ALONE} {OF_ITS_QUERIES}", task)
 
 
 def best_line(history: History | LanguageFilm, task: str) -> HeadLine:
@@ -148,7 +152,7 @@ def live_title(settings: RunSettings) -> str:
 def head_sentence(line: HeadLine, kind: str, task: str) -> str:
     """What a head does at the end, beside the same by chance; or that none does what the task needs."""
     if not line.is_seen:
-        return "no head does what this task needs more than by chance"
+        return "no head has learned what this task needs"
     done = in_units(KIND_SENTENCES[kind], task).format(score=percent(line.scores[-1]))
     return f"layer {counted(line.site[0])}, head {counted(line.site[1])} {done} (by chance {percent(line.nulls[-1])})"
 

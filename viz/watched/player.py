@@ -45,8 +45,8 @@ class HeadLine(NamedTuple):
 
     @property
     def is_seen(self) -> bool:
-        """Whether the head does this more than by chance, as far as one can see."""
-        return self.excess >= SEEN
+        """Whether the head does this more than by chance, and more than with random weights, as far as one can see."""
+        return min(self.excess, self.excess - (self.scores[0] - self.nulls[0])) >= SEEN
 
     def to_message(self) -> dict[str, Any]:
         """Plain values, as the browser takes them."""

@@ -46,7 +46,10 @@ def check_readable(history: History, text: str) -> None:
         raise InputError(f"This model reads 1 to {task.length} characters; the text has {len(text)}.")
     if strange := list(dict.fromkeys(character for character in text if character not in task.characters)):
         names = ["blank" if character == " " else f"character {printable(character)}" for character in strange]
-        raise InputError(f"This model has no {', no '.join(names)}. It knows {known_characters(task.characters)}.")
+        small = text.lower()
+        hint = f" In small letters it can read this: {printable(small)}." if set(small) <= set(task.characters) else ""
+        known = known_characters(task.characters)
+        raise InputError(f"This model has no {', no '.join(names)}. It knows {known}.{hint}")
 
 
 def known_characters(characters: str) -> str:

@@ -157,10 +157,15 @@ def run_of(
 
 
 def order_stacks(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Any:
-    """The two sentences of the same words, each before and after; of an encoder where there is one."""
-    stacks = []
+    """The two sentences of the same words, each before and after; of an encoder where there is one.
+
+    None where the model does not know all of their words or letters.
+    """
+    stacks, unknown = [], checkpoint.tokenizer.unknown_id
     for changes in (Edits(), edits):
         both = [text_trace(with_text(selection, text), checkpoint, changes) for text in ORDER_TEXTS]
+        if any(unknown in trace.text_stack.ids.tolist() for trace in both):
+            return None
         stacks.append(tuple(trace.text_stack for trace in both))
     return tuple(stacks)
 

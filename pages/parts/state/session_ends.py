@@ -50,7 +50,7 @@ class SessionEnds:
 @st.cache_resource(show_spinner=False)
 def session_ends() -> SessionEnds:
     """Those of this server, looked at every ten seconds."""
-    ends = SessionEnds(is_connected)
+    ends = SessionEnds(get_instance().is_active_session)
 
     def follow() -> None:
         while True:

@@ -308,6 +308,7 @@ def test_a_text_that_is_too_short_is_refused_and_the_example_is_not():
     assert [error.value.replace("\\", "") for error in app.error] == [
         f"The text has 0 characters; a training needs {SHORTEST_TEXT:,} to 100,000. Paste one, or use the example."
     ]
+    assert not app.info
     app = trained(app.button(key="watch_example").click().run())
     assert film(app)["runs"][0]["curve"]["step"][-1] == 2
     assert not app.error

@@ -11,7 +11,7 @@ from model.training.watched.recordings import recorded
 from model.training.watched.run_settings import RunSettings
 from viz.text import watched as sentences
 from viz.tokens import percent
-from viz.watched.player import EVERY_KIND, head_line
+from viz.watched.player import EVERY_KIND, SEEN, HeadLine, head_line
 
 
 def test_a_training_with_a_jump_says_where_and_from_what_to_what():
@@ -49,13 +49,18 @@ def test_the_sentence_names_the_head_with_its_score_and_its_null_and_how_the_oth
     )
 
 
+def test_a_head_that_did_it_with_random_weights_already_is_not_named():
+    line = HeadLine("induction", (0, 2), scores=[0.126, 0.13], nulls=[0.064, 0.064])
+    assert line.excess > SEEN
+    assert not line.is_seen
+    assert line._replace(scores=[0.07, 0.13]).is_seen
+
+
 def test_a_head_that_does_no_more_than_by_chance_is_not_named():
     history = recorded("induction-one-layer")
     line = head_line(history, "induction")
     assert not line.is_seen
-    assert sentences.head_sentence(line, "induction", "induction") == (
-        "no head does what this task needs more than by chance"
-    )
+    assert sentences.head_sentence(line, "induction", "induction") == ("no head has learned what this task needs")
 
 
 @pytest.mark.parametrize(
