@@ -276,6 +276,8 @@ def found(heads: ComparedHeads) -> tuple[str, str]:
     is_alone = not is_of_target(passes) and all(len(stack.ids) == 1 for stack in passes.stacks)
     why = sentences.ONE_TOKEN if is_alone and title == sentences.SAME_PASSES else ""
     said = sentences.sentence(heads.distances, chance, counts, unit, attention_named(passes))
+    if len(passes.pairing.queries.pairs) == 1 and not is_alone:
+        title, why = sentences.ONE_PARTNER, title
     return title, " ".join(filter(None, [why, one_mask(passes), said, answers_of(passes)]))
 
 

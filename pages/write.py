@@ -178,7 +178,10 @@ def looking_sentence(cursor: GenerationCursor) -> str:
     """What the last token looked at that those before it did not."""
     link = unusual_link(cursor.name, cursor)
     tokens = cursor.checkpoint.tokenizer.pieces(cursor.read)
-    return writing_finding.attention(link, tokens[-1], tokens[link.key] if link else "")
+    if link is None:
+        return ""
+    word = writing_finding.word_around(tokens, link.key)
+    return writing_finding.attention(link, tokens[-1], tokens[link.key], word)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

@@ -28,7 +28,7 @@ from tests.folders import KINDS
 from tests.pages.test_break import values
 from tests.pages.test_every_page import button, component, link, opened, taken, typed
 from tests.pages.test_heads import text_of
-from viz.text.causes.two_runs import ONE_TOKEN, SAME_PASSES, WRONG_WAY, patch_sentence, title
+from viz.text.causes.two_runs import ONE_PARTNER, ONE_TOKEN, SAME_PASSES, WRONG_WAY, patch_sentence, title
 
 PAGE = "compare.py"
 FILM, SWAPPED = "The film was slow, but I loved it.", "I loved the film, but it was slow."
@@ -87,6 +87,12 @@ def test_a_title_says_where_a_head_is_as_far_from_its_partner_as_one_that_looks_
     for said, beside in zip(of_two, ("", ", as much as by chance", ", less than by chance"), strict=True):
         assert said.startswith("Of all heads, head 2 of layer 1 is least like any of other")
         assert said.replace("\u00a0", " ").endswith(f"has 90 % of its attention elsewhere{beside}.")
+
+
+def test_of_texts_that_share_one_token_the_title_says_so():
+    app = opened(PAGE, text="A cold rain fell.", other="My young teacher always smiled at us.")
+    assert app.title[0].value == ONE_PARTNER
+    assert "looks most at" in text_of(app)
 
 
 def test_a_token_of_the_title_that_comes_again_has_its_place():

@@ -1,5 +1,7 @@
 """What a model finds likeliest next, in words: the title, what was taken, and what the last token looks at."""
 
+from collections.abc import Sequence
+
 from model.measures.last_token import LastLink
 from viz.tokens import counted, markdown_text, percent, visible
 
@@ -60,13 +62,27 @@ def muted(heads: int) -> str:
     return f" The model runs with {'1 head' if heads == 1 else f'{heads} heads'} muted." if heads else ""
 
 
-def attention(link: LastLink | None, last: str, key: str) -> str:
-    """What the last token looks at beyond a head's habit, with both numbers. Markdown; "" where there is nothing."""
+def word_around(tokens: Sequence[str], place: int) -> str:
+    """The word that a token is a piece of; "" where it is one by itself. A token that begins with a letter goes on."""
+    first, end = place, place + 1
+    while first > 0 and tokens[first][:1].isalpha() and tokens[first - 1][-1:].isalpha():
+        first -= 1
+    while end < len(tokens) and tokens[end][:1].isalpha() and tokens[end - 1][-1:].isalpha():
+        end += 1
+    return "".join(tokens[first:end]).strip() if end - first > 1 else ""
+
+
+def attention(link: LastLink | None, last: str, key: str, word: str = "") -> str:
+    """What the last token looks at beyond a head's habit, with both numbers. Markdown; "" where there is nothing.
+
+    word: that of which the token looked at is a piece.
+    """
     if link is None:
         return ""
     head = f"layer {counted(link.layer)}, head {counted(link.head)}"
     last, key = (markdown_text(visible(token.strip() or token)) for token in (last, key))
+    inside = f" of “{markdown_text(visible(word))}”" if word else ""
     return (
-        f"While reading “{last}”, {head} attends to **“{key}”** with {percent(link.weight)}; the tokens before "
+        f"While reading “{last}”, {head} attends to **“{key}”**{inside} with {percent(link.weight)}; the tokens before "
         f"“{last}” gave “{key}” {percent(link.before)} on average."
     )

@@ -7,6 +7,7 @@ import { contextOf, picture, shadesOf, themeOf } from "../../../viz/explorer/bro
 const SVG = "http://www.w3.org/2000/svg"
 // Pixels.
 const [CHART, LEFT, RIGHT, TOP, BELOW, TYPE] = [96, 40, 34, 8, 18, 12]
+const LABEL = 90 // pixels that "44 % → 95 %" takes
 const [WIDEST_HEAD, NARROWEST_HEAD, NAMES, NAMED_CELL] = [190, 60, 14, 9] // NAMED_CELL: with letters beside it
 const [BESIDE, HEADS_SHARE] = [720, 0.44] // of one training: a width with room for the heads beside the charts, as in player.css
 const BYTE = 255
@@ -418,7 +419,10 @@ function band(held, screen, theme) {
     (step) => LEFT + onAxis(held, step) * screen.plot,
   )
   const said = `${percent(change.before)} → ${percent(change.after)}`
-  const look = { fill: theme.text, "text-anchor": "end" } // beside the lines, between accuracy and loss or below both
+  // After the change, between accuracy and loss; where that has no room, before it, between them or below both.
+  const hasRoom = LEFT + screen.plot - to > LABEL && change.after > 0.75
+  const share = hasRoom || change.before < 0.35 ? 0.5 : 0.12
+  const look = { fill: theme.text, "text-anchor": hasRoom ? "start" : "end", class: "change" }
   return [
     svg("rect", {
       x: from,
@@ -428,7 +432,7 @@ function band(held, screen, theme) {
       fill: theme.accent,
       opacity: 0.15,
     }),
-    text(said, from - 4, yOf(change.before < 0.35 ? 0.5 : 0.12), { ...look, class: "change" }),
+    text(said, hasRoom ? to + 4 : from - 4, yOf(share), look),
   ]
 }
 

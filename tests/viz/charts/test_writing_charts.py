@@ -159,7 +159,14 @@ def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
         "4.6 % on average."
     )
     assert writing_finding.attention(link, " who", " girl").replace("\u00a0", " ") == looked
+    assert "to **“aul”** of “Paul” with" in writing_finding.attention(link, ".", "aul", "Paul")
     assert writing_finding.attention(None, "a", "") == ""
+
+
+def test_a_piece_is_named_with_its_word():
+    tokens = ["P", "aul", " has", " two", ",", "bro", "thers", ".", "\ufffdF0"]
+    words = [writing_finding.word_around(tokens, place) for place in range(len(tokens))]
+    assert words == ["Paul", "Paul", "", "", "", "brothers", "brothers", "", ""]
 
 
 @THEMES

@@ -14,6 +14,7 @@ ALIKE = 0.01  # distances that differ by less are called the same
 LEAST = 0.0005  # a distance that a rounded number shows
 SAME_TEXTS = "The two texts are the same: every difference is 0."
 SAME_PASSES = "No head looks elsewhere: every difference is 0."
+ONE_PARTNER = "Only one token has a partner in the other text, so that there is little to compare."
 ONE_TOKEN = "One token can only look at itself."
 BY_CHANCE, BELOW_CHANCE = ", as much as by chance", ", less than by chance"
 NOTHING = {"stream": "the stream at any one token", "heads": "any one head", "weights": "the weights of any one head"}
