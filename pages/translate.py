@@ -11,7 +11,7 @@ from model.measures.cross_attention_links import largest_of, most_looked_at
 from model.measures.one_weight import STEPS
 from pages.parts.explore.explorer_panel import ShownAttention, name_under, show_explorer, show_neighbours
 from pages.parts.frame.downloads import Snapshot, downloads, files, of_heads, share
-from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding, show_limits
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.models.catalogue import checkpoint_names, loaded_from
 from pages.parts.shared_cache import checkpoint_named
@@ -135,6 +135,7 @@ def show_below(
     pages.say_kept(selection)
     address_notice()
     show_outcome(selection, produced, forced_pass)
+    show_limits(checkpoint)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     show_step(selection, checkpoint, produced, forced_pass, options, linked.row(options.step or 0, options.moment))
     show_all(selection, produced, forced_pass, linked, options)

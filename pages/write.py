@@ -15,7 +15,7 @@ from model.measures.logit_lens import layer_predictions, lens_logits
 from pages.parts.explore.explorer_panel import ShownAttention, explorer_keeps_nothing, show_explorer, show_neighbours
 from pages.parts.frame.downloads import Snapshot, download_name, downloads, files
 from pages.parts.frame.downloads import button as download
-from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding, show_limits
 from pages.parts.frame.page_links import next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.models.catalogue import loaded_from
@@ -151,6 +151,7 @@ def show_parts(cursor: GenerationCursor) -> None:
     show_choice(cursor, step)
     address_notice()
     pages.say_kept(cursor.selection)
+    show_limits(cursor.checkpoint)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     show_attention()
     show_lens(cursor, step)

@@ -478,3 +478,9 @@ def test_the_door_of_a_weight_one_step_later_leads_to_the_row_that_reads_the_wor
 def test_how_word_and_heads_were_found_is_said_of_those_that_were_found(options, word, heads):
     explained = next(text.help for text in at(**options).markdown if "The model gave" in text.value)
     assert ("The page opens at the word" in explained, "closest to alignments" in explained) == (word, heads)
+
+
+def test_the_page_says_what_the_model_cannot_do():
+    captions = [plain(each.value) for each in opened("translate.py").caption]
+    card = load_checkpoint("translate-en-fr", device="cpu").card
+    assert f"What translate-en-fr cannot do: {' '.join(card['limits'])}" in captions

@@ -313,3 +313,9 @@ def test_what_has_been_written_counts_among_the_tokens_that_the_model_reads():
     assert 0.8 * stories.longest <= read < stories.longest
     told = f"The text takes {read} of the {stories.longest} tokens that the model reads."
     assert told in [plain(caption.value) for caption in opened("write.py", **address).caption]
+
+
+def test_the_page_says_what_the_model_cannot_do():
+    captions = [plain(each.value) for each in opened("write.py").caption]
+    card = load_checkpoint("stories", device="cpu").card
+    assert f"What stories cannot do: {' '.join(card['limits'])}" in captions

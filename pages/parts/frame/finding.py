@@ -8,10 +8,12 @@ import streamlit as st
 from model import Checkpoint
 from model.trace import Trace
 from pages.parts.state.session import model_notice
+from viz.text.card_tables import limits
 from viz.text.caveats import caveats, length
 from viz.tokens import markdown_text
 
 FINDING = "_finding"  # in the session: the words on the screen, for the picture to share
+LIMITS = "What {} cannot do:"
 ALONE = "picture"  # the value of ``view`` in an address that shows the finding and the picture alone
 
 
@@ -53,6 +55,12 @@ def show_caveats(checkpoint: Checkpoint, trace: Trace, read: int | None = None, 
     model = "" if of or picture_alone() else model_notice()
     if sentences := " ".join(filter(None, (model, length(stack, checkpoint.longest, read), doubts))):
         place.caption(markdown_text(f"{of}: {sentences}" if of else sentences))
+
+
+def show_limits(checkpoint: Checkpoint) -> None:
+    """What the card of a model says that it cannot do, for who tries it with texts; nothing where it says nothing."""
+    if said := limits(checkpoint.card):
+        st.caption(markdown_text(f"{LIMITS.format(checkpoint.label)} {' '.join(said)}"))
 
 
 def show_title(title: str, sentence: str, explained: str | None) -> None:

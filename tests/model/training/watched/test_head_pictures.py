@@ -105,7 +105,10 @@ def test_without_its_mask_a_model_sees_the_answers_and_learns_nothing_that_it_co
     [
         ("", "This model reads 1 to 32 characters; the text has 0."),
         ("a" * 33, "This model reads 1 to 32 characters; the text has 33."),
-        ("abC", "This model has no character C. It knows the letters a to z and >. In small letters it can read this: abc."),
+        (
+            "abC",
+            "This model has no character C. It knows the letters a to z and >. In small letters it can read this: abc.",
+        ),
     ],
 )
 def test_what_a_model_cannot_read_is_refused_in_one_sentence(history, text, said):
