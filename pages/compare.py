@@ -99,7 +99,7 @@ EXPLORE_HELP = "Shows this head among all others of the text."
 EDIT_HELP = "Shows the weights that were changed, and what came of it. Explore shows the model without kept edits."
 BREAK_HELP = "Shows what was changed, and what came of it. Explore shows the model without kept edits."
 MOST_LABEL = "Show the head that differs most"
-MOST_HELP = "The head of the title, and that of the next text's title. One that you chose stays for every text."
+MOST_HELP = "Of this text, and of the next. A head that you chose stays for every text."
 SAME_TARGET = (
     "In both, the decoder reads the tokens that it wrote for A, so that its rows can be compared. What it writes for B "
     "stands under the title."

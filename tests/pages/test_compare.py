@@ -169,7 +169,7 @@ def test_a_and_b_open_where_each_can_be_seen():
 def test_a_distance_stands_beside_that_by_chance():
     app = opened(PAGE, text=FILM, other="The film was fast, but I loved it.")
     found = re.search(
-        r"By chance, with its weights in B shuffled, the head of the title would have (\d+)", text_of(app)
+        r"By chance, with its weights in B shuffled, the head that differs most would have (\d+)", text_of(app)
     )
     assert found is not None
     assert f"is elsewhere; by chance {found[1]} %" in text_of(app).replace("\u00a0", " ")

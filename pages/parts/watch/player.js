@@ -7,7 +7,7 @@ import { contextOf, picture, shadesOf, themeOf } from "../../../viz/explorer/bro
 const SVG = "http://www.w3.org/2000/svg"
 // Pixels.
 const [CHART, LEFT, RIGHT, TOP, BELOW, TYPE] = [96, 40, 34, 8, 18, 12]
-const LABEL = 90 // pixels that "44 % → 95 %" takes
+const LABEL = 64 // pixels that "44 % → 95 %" takes
 const [WIDEST_HEAD, NARROWEST_HEAD, NAMES, NAMED_CELL] = [190, 60, 14, 9] // NAMED_CELL: with letters beside it
 const [BESIDE, HEADS_SHARE] = [720, 0.44] // of one training: a width with room for the heads beside the charts, as in player.css
 const BYTE = 255

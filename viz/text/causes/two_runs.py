@@ -68,7 +68,9 @@ def sentence(distances: Distances, by_chance: float, alone: tuple[int, int], uni
         f"{percent(float(np.median(distances)))}."
     )
     if distances.max() >= LEAST:
-        said += f" By chance, with its weights in B shuffled, the head of the title would have {percent(by_chance)}."
+        said += (
+            f" By chance, with its weights in B shuffled, the head that differs most would have {percent(by_chance)}."
+        )
     without = [f"{count} of {name}" for count, name in zip(alone, "AB", strict=True) if count]
     return f"{said} Without a partner: {' and '.join(without)} ({unit})." if without else said
 
