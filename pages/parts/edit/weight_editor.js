@@ -447,6 +447,9 @@ const cellsOf = (edited) =>
     ),
   )
 
+/** @type {(cells: Cell[]) => string} */
+const written = (cells) => cells.map(String).sort().join()
+
 /** @param {Held} held */
 function sendSoon(held) {
   clearTimeout(held.timer)
@@ -456,8 +459,11 @@ function sendSoon(held) {
 /** @param {Held} held */
 function send(held) {
   clearTimeout(held.timer)
+  const [cells, { data }] = [cellsOf(held.edited), held]
+  const isThere =
+    written(cells) === written(data.cells) && String(held.selected) === String(data.chosen)
+  if (isThere && !held.answer.hasAttribute("aria-busy")) return // no answer would come: nothing is new
   held.answer.setAttribute("aria-busy", "true")
-  const cells = cellsOf(held.edited)
   held.chosen = held.selected // what the answer will say, whatever is selected until it comes
   held.tell("edited", { head: held.head, cells, place: held.selected })
 }

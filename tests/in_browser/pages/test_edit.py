@@ -159,6 +159,10 @@ def test_a_weight_out_of_range_is_said_to_be_and_the_sentence_stays_with_the_ans
                 number.press("Enter")
             expect(said).to_have_text(f"A weight is between 0 and 100 %: this one is {100 * share:.0f} % now.")
             assert row_of_model(page, 3)[2] == pytest.approx(share, abs=1e-6)
+        number.fill("-10")  # again 0: nothing is new, so that no answer is waited for
+        number.press("Enter")
+        expect(said).to_have_text("A weight is between 0 and 100 %: this one is 0 % now.")
+        expect(page.locator(".answer")).not_to_have_attribute("aria-busy", "true")
         number.fill("forty")
         number.press("Enter")
         expect(said).to_have_text("This is no number: type one from 0 to 100.")
