@@ -164,6 +164,8 @@ function takeData(held) {
   const { data } = held
   const bytes = (/** @type {string} */ text) =>
     Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+  // An edit of the page's own, of a pattern for instance, selects its cell; of one made here the answer has no say.
+  const isOfPage = written(data.cells) !== written(cellsOf(held.edited ?? new Map()))
   held.base = new Float32Array(bytes(data.base).buffer)
   held.mask = bytes(data.mask)
   held.edited = new Map()
@@ -174,7 +176,7 @@ function takeData(held) {
   }
   const isThere = held.head === data.head && placeOf(held, held.selected) !== null
   const isChosenAnew = String(data.chosen) !== String(held.chosen)
-  if (!isThere || isChosenAnew) held.selected = data.chosen
+  if (!isThere || isChosenAnew || isOfPage) held.selected = data.chosen
   held.head = data.head
   held.chosen = data.chosen
   if (!held.keepsMessage) held.message = ""
