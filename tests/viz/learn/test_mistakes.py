@@ -45,7 +45,7 @@ def test_weights_have_two_decimals_and_the_scale_of_weights():
 def test_a_title_says_from_where_to_where_the_answer_moves():
     moved = Effect(picture=CURVES, answers=(0.939, 0.437), label=1)
     assert plain(title(WORDS["norm"], moved, LABELS)) == (
-        "Post-norm in place of pre-norm moves the answer from 93.9 % positive to 43.7 %."
+        "Post-norm in place of pre-norm moves the answer from 93.9 % positive to 43.7 %: the verdict turns."
     )
     still = Effect(picture=CURVES, answers=(0.6, 0.6004), label=0)
     assert plain(title(WORDS["mask"], still, LABELS)) == (
