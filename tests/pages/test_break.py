@@ -250,3 +250,14 @@ def test_heads_that_are_muted_elsewhere_are_said_not_to_be_muted_here():
     assert sentence not in [caption.value for caption in plain.caption]
     assert sentence in [caption.value for caption in muted.caption]
     assert muted.title[0].value == plain.title[0].value
+
+
+def test_two_orders_of_words_that_a_model_cannot_read_are_no_measurement():
+    said = [
+        any("The dog bit the man" in text.value for text in app.markdown)
+        for app in (
+            opened("break.py", experiment="positions"),
+            opened("break.py", experiment="positions", checkpoint="reverse-with-positions.1000", text="light>thgil"),
+        )
+    ]
+    assert said == [True, False]
