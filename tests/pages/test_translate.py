@@ -483,4 +483,4 @@ def test_how_word_and_heads_were_found_is_said_of_those_that_were_found(options,
 def test_the_page_says_what_the_model_cannot_do():
     captions = [plain(each.value) for each in opened("translate.py").caption]
     card = load_checkpoint("translate-en-fr", device="cpu").card
-    assert f"What translate-en-fr cannot do: {' '.join(card['limits'])}" in captions
+    assert f"Limits of translate-en-fr: {' '.join(card['limits'])}" in captions

@@ -318,4 +318,4 @@ def test_what_has_been_written_counts_among_the_tokens_that_the_model_reads():
 def test_the_page_says_what_the_model_cannot_do():
     captions = [plain(each.value) for each in opened("write.py").caption]
     card = load_checkpoint("stories", device="cpu").card
-    assert f"What stories cannot do: {' '.join(card['limits'])}" in captions
+    assert f"Limits of stories: {' '.join(card['limits'])}" in captions

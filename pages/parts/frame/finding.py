@@ -13,7 +13,7 @@ from viz.text.caveats import caveats, length
 from viz.tokens import markdown_text
 
 FINDING = "_finding"  # in the session: the words on the screen, for the picture to share
-LIMITS = "What {} cannot do:"
+LIMITS = "Limits of {}:"
 ALONE = "picture"  # the value of ``view`` in an address that shows the finding and the picture alone
 
 
